@@ -253,19 +253,19 @@ class LeakingAttributes(MeasureResult):
         if not family.linked:
             return "no record is linked, so that importances are those of arbitrary parameters."
         at = int(np.argmax(family.importance))
-        said = (
+        text = (
             f"{family.owners[at]} has the largest importance in the worst distance ({family.aggregator}), "
             f"{family.importance[at]:.2f}"
         )
         if not np.isnan(family.high[at] - family.low[at]):
-            said += f", and {family.low[at]:.2f} to {family.high[at]:.2f} link the same records"
+            text += f", and {family.low[at]:.2f} to {family.high[at]:.2f} link the same records"
         if family.directions:
-            said += f"; {percent(family.directions[0].share)} of the form is ({family.directions[0].words})²"
+            text += f"; {percent(family.directions[0].share)} of the form is ({family.directions[0].words})²"
         if (most := self._most) is None:
-            return f"{said}."
+            return f"{text}."
         found = percent(most.fall / self.total)
         return (
-            f"{said}. Without {most.attribute} the attack found links {found} of the records less, more than "
+            f"{text}. Without {most.attribute} the attack found links {found} of the records less, more than "
             f"without any other; {self._falls(most)}."
         )
 
@@ -283,16 +283,16 @@ class LeakingAttributes(MeasureResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """What there was no time for."""
-        said = []
+        notes = []
         if any(np.isnan(family.low).any() or np.isnan(family.high).any() for family in self.families):
-            said.append(
+            notes.append(
                 "attributes: there was no time for the range of every importance, or too many records"
             )
         if len(self.withheld) < self.asked:
-            said.append(
+            notes.append(
                 f"attributes: searched {len(self.withheld)} of {self.asked} worst cases without an attribute"
             )
-        return tuple(said)
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per family and owner: importance with its range, and links without the attribute."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -75,13 +75,13 @@ class Changes(MeasureResult):
         if not changed:
             return f"nothing was changed in any of {len(known)} columns."
         most = max(changed, key=lambda one: one.changed or 0.0)
-        said = (
+        text = (
             f"{len(changed)} of {len(known)} columns were changed, most of all {most.column} "
             f"({percent(most.changed or 0.0)} of the values)."
         )
         if self.unchanged:
-            said += f" Compared, and left exactly as they are: {', '.join(self.unchanged)}."
-        return said
+            text += f" Compared, and left exactly as they are: {', '.join(self.unchanged)}."
+        return text
 
     def to_frame(self) -> pd.DataFrame:
         """One row per column, as `Change` describes them."""
@@ -109,34 +109,28 @@ def _columns(task: RiskTask) -> Iterator[Change]:
     ours = [str(name) for name in files.original.columns]
     for name in dict.fromkeys([*ours, *theirs]):
         role = None if task.schema is None else task.schema.get(name).role
-        said = Change(name, None if role is None else role.value, name in files.attributes)
+        change = Change(name, None if role is None else role.value, name in files.attributes)
         if name not in ours or name not in theirs:
             where = "masked" if name in theirs else "original"
-            yield _without(said, f"in the {where} file only")
+            yield replace(change, note=f"in the {where} file only")
         elif role in NAMES_RECORDS or name == task.first.options.id:
-            yield _without(said, "names records")
+            yield replace(change, note="names records")
         else:
-            yield _compared(task, said)
+            yield _compared(task, change)
 
 
-def _without(said: Change, note: str) -> Change:
-    return Change(said.column, said.role, said.compared, note=note)
-
-
-def _compared(task: RiskTask, said: Change) -> Change:
+def _compared(task: RiskTask, change: Change) -> Change:
     try:
-        attribute = released_attribute(task, said.column)
+        attribute = released_attribute(task, change.column)
     except DataError as error:
-        return _without(said, str(error))
+        return replace(change, note=str(error))
     before, after = attribute.paired
     if not before.size:
-        return _without(said, "no record has a partner")
+        return replace(change, note="no record has a partner")
     gone, both = ~np.isnan(before) & np.isnan(after), ~np.isnan(before) & ~np.isnan(after)
     same = (before == after) | (np.isnan(before) & np.isnan(after))
-    return Change(
-        said.column,
-        said.role,
-        said.compared,
+    return replace(
+        change,
         changed=float(np.mean(~same)),
         missing=float(np.mean(gone)),
         shift=_shift(before[both], after[both]) if attribute.numeric else None,

@@ -261,39 +261,39 @@ class HeldOutRisk(MeasureResult):
     def paragraph(self) -> str:
         """The best of the learned attacks beside equal weights and the worst case."""
         best, equal = self._best, next(rate for rate in self._strongest if rate.aggregator == EQUAL)
-        said = (
+        text = (
             f"an intruder who knows {100.0 * best.share:g} % of the records and learns from them links "
             f"{percent(best.held_out)} of the others ({percent(best.low)} to {percent(best.high)}, "
             f"{best.aggregator}), where equal weights link {percent(equal.held_out)} and a random guess "
             f"{100.0 * self.chance:.2g} %."
         )
         if best.aggregator == EQUAL or best.worst is None:
-            return said
+            return text
         return (
-            f"{said} On the records that it was learned from this distance links {percent(best.trained)}, "
+            f"{text} On the records that it was learned from this distance links {percent(best.trained)}, "
             f"and the worst case, which learns from all, is {percent(best.worst)}."
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out."""
-        said = []
+        notes = []
         if missing := sorted(set(SHARES) - set(_usable(self.records))):
             listed = ", ".join(f"{100.0 * share:g} %" for share in missing)
-            said.append(
+            notes.append(
                 f"held-out: with {listed} known, a side of the split has fewer than {LEAST_RECORDS} records"
             )
         fewest = min(rate.splits for rate in self.rates)
         if fewest < self.planned:
             some = f"{fewest}" if fewest == self.splits else f"{fewest} to {self.splits}"
-            said.append(f"held-out: {some} of {self.planned} splits in the time that was left")
+            notes.append(f"held-out: {some} of {self.planned} splits in the time that was left")
         if any(trial.known == MOST_RECORDS or trial.attacked == MOST_RECORDS for trial in self.trials):
-            said.append(f"held-out: {MOST_RECORDS:,} records of a side of a split are looked at, by lot")
+            notes.append(f"held-out: {MOST_RECORDS:,} records of a side of a split are looked at, by lot")
         if cut := sum(not trial.finished for trial in self.trials):
-            said.append(f"held-out: {cut} of {len(self.trials)} searches ended with their time")
+            notes.append(f"held-out: {cut} of {len(self.trials)} searches ended with their time")
         if any(trial.one_to_one is None for trial in self.trials):
-            said.append(f"held-out: no one-to-one matching above {MATCHED:,} candidates, or out of time")
-        return tuple(said)
+            notes.append(f"held-out: no one-to-one matching above {MATCHED:,} candidates, or out of time")
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """Learning curves, one row per split, share and family, as `Trial` describes its columns."""

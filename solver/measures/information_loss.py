@@ -398,41 +398,41 @@ class InformationLoss(MeasureResult):
         """How far values are off, what has become of relations, whether files can be told apart."""
         if not self.masked:
             return f"nothing was masked: all {len(self.unchanged)} attributes are as they were."
-        said = [f"{len(self.masked)} of {len(self.masked) + len(self.unchanged)} attributes were masked"]
+        sentences = [f"{len(self.masked)} of {len(self.masked) + len(self.unchanged)} attributes were masked"]
         if self.numeric.il1s is not None:
-            said[0] += f"; a masked number is {self.numeric.il1s:.2g} * sqrt(2) standard deviations off"
+            sentences[0] += f"; a masked number is {self.numeric.il1s:.2g} * sqrt(2) standard deviations off"
         if self.numeric.correlation is not None:
-            said.append(f"Correlations are off by {self.numeric.correlation:.2g} on average")
+            sentences.append(f"Correlations are off by {self.numeric.correlation:.2g} on average")
         if self.categories:
             worst = max(self.categories, key=lambda each: each.total_variation)
             share = percent(worst.total_variation)
-            said.append(f"Of the frequencies {share} would have to move back in {worst.attribute}")
+            sentences.append(f"Of the frequencies {share} would have to move back in {worst.attribute}")
         if self.propensity is not None:
             ratio = self.propensity.ratio
             than = "less" if ratio <= 1.0 else "more"
-            said.append(
+            sentences.append(
                 f"Propensity scores tell the files apart {than} than a file drawn from the original "
                 f"(pMSE ratio {ratio:.2g})"
             )
-        return ". ".join(said) + "."
+        return ". ".join(sentences) + "."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the numbers do not look at."""
-        said = []
+        notes = []
         if self.masked and self.unchanged:
             names = ", ".join(self.unchanged)
-            said.append(f"information loss is that of masked attributes; left as they are: {names}")
+            notes.append(f"information loss is that of masked attributes; left as they are: {names}")
         if self.numeric.dependent:
             names = ", ".join(self.numeric.dependent)
-            said.append(f"regressions leave out linear combinations of other attributes: {names}")
+            notes.append(f"regressions leave out linear combinations of other attributes: {names}")
         if self.propensity is not None and self.propensity.records < self.both:
-            said.append(
+            notes.append(
                 f"the propensity model is that of {self.propensity.records:,} records of both files, by lot"
             )
         if self.propensity is not None and not self.propensity.converged:
-            said.append("the propensity model separates some records of the two files: its pMSE is a limit")
-        return tuple(said)
+            notes.append("the propensity model separates some records of the two files: its pMSE is a limit")
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """Every number: statistic, attribute, with (the other one of a pair), original, masked, loss."""

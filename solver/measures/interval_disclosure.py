@@ -247,29 +247,29 @@ class IntervalDisclosure(MeasureResult):
         """How near masked values stay, and of which attribute most."""
         mean = self.ranks.each.mean(axis=0)
         worst = int(np.argmax(mean))
-        said = (
+        text = (
             f"within 1 to 10 % of the ranks around the masked value lie {written(float(mean.mean()))} "
             f"of the original values on average, most of {self.ranks.attributes[worst]} "
             f"({written(float(mean[worst]))}). All of a record's values are within 10 % for "
             f"{written(float(self.ranks.jointly[-1]))} of the records"
         )
         if self.deviations is None:
-            return said + "."
+            return text + "."
         share = written(float(self.deviations.each.mean()))
-        return f"{said}. Within 1 to 10 % of a standard deviation lie {share} of the values."
+        return f"{text}. Within 1 to 10 % of a standard deviation lie {share} of the values."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Which attributes the numbers leave out, and why there is no RMDID."""
-        said = []
+        notes = []
         if self.unchanged and set(self.unchanged) != set(self.ranks.attributes):
             names = ", ".join(self.unchanged)
-            said.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
+            notes.append(f"interval disclosure is that of masked attributes; released as they are: {names}")
         if self.late:
-            said.append(f"no time was left for RMDID; a longer {called('time_limit')} would take it too")
+            notes.append(f"no time was left for RMDID; a longer {called('time_limit')} would take it too")
         elif self.deviations is not None and self.robust is None:
-            said.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
-        return tuple(said)
+            notes.append("there is no RMDID: an attribute is constant, or half of the records lie on a plane")
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per kind of interval, percent and attribute; ``(all)``, ``(all but one)`` are joint."""

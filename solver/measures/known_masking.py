@@ -274,7 +274,7 @@ def unknown() -> str:
     )
 
 
-"""Why there are no probabilities where nobody said it, and the files show no recoding."""
+"""Why there are no probabilities where nobody text it, and the files show no recoding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,8 +322,8 @@ class KnownMasking:
     @property
     def approximate(self) -> tuple[str, ...]:
         """What the probabilities leave out."""
-        said = [mechanism.approximate for mechanism in self.mechanisms]
-        return tuple(dict.fromkeys(text for text in said if text is not None))
+        notes = [mechanism.approximate for mechanism in self.mechanisms]
+        return tuple(dict.fromkeys(text for text in notes if text is not None))
 
     @cached_property
     def log_likelihood(self) -> FloatArray:

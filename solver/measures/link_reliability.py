@@ -298,16 +298,16 @@ class LinkReliability(MeasureResult):
     @property
     def paragraph(self) -> str:
         """What the weight of a link says."""
-        said = f"{self.right:,} of {self.links:,} checked links of {self.scored_by} are right"
+        text = f"{self.right:,} of {self.links:,} checked links of {self.scored_by} are right"
         if self.at_lower is None or self.at_upper is None or self.weight_at_target is None:
             assert self.share.low is not None
             return (
-                f"{said}, {self.share.value:.1%}, and with 95 % confidence {self.share.low:.1%} or more. "
+                f"{text}, {self.share.value:.1%}, and with 95 % confidence {self.share.low:.1%} or more. "
                 f"The weight of a link says no more: {self.fallback}."
             )
         assert self.model is not None
         return (
-            f"{said}. A link of weight W is right with logit(p) = {self.model.intercept:.3g} + "
+            f"{text}. A link of weight W is right with logit(p) = {self.model.intercept:.3g} + "
             f"{self.model.slope:.3g} W: {self.at_lower.value:.1%} at W = {self.lower:.4g}, "
             f"{self.at_upper.value:.1%} at W = {self.upper:.4g}, and {self.target:.0%} at "
             f"W = {self.weight_at_target.value:.4g}."

@@ -102,16 +102,13 @@ def by_bayes(task: RiskTask) -> FloatArray:
     blocks = truth.query_rows.size
     half = np.random.default_rng(task.seed).permutation(blocks) < blocks // 2
     linked = np.zeros(blocks)
-    apart = _apart(given)
     for known in (half, ~half):
-        training = _side_by_side(apart, truth, np.flatnonzero(known))
         attacked = np.flatnonzero(~known)
         partner = np.full(truth.queries, -1, dtype=np.intp)
         partner[truth.query_rows[attacked]] = truth.partner[attacked]
         judge = Truth.of(partner, truth.candidates, group)
-        learned = Bayesian(match_share=1.0 / max(2, truth.candidates)).learn(
-            replace(apart, training=training)
-        )
+        linker = Bayesian(match_share=1.0 / max(2, truth.candidates))
+        learned = linker.learn(trained_by(given, truth, np.flatnonzero(known)))
         found = judged_links(learned, judge, curve=False).evaluation
         linked[attacked] = found.linked * judge.weight
     return linked
@@ -124,21 +121,18 @@ def _partners(truth: Truth) -> IndexArray:
     return partner
 
 
-def _apart(given: LinkageTask) -> LinkageTask:
-    """The same task, in which no attribute of one file is one of the other."""
+def trained_by(given: LinkageTask, truth: Truth, known: IndexArray | slice = slice(None)) -> LinkageTask:
+    """The task with some known pairs to learn from, and names of its own for candidates' attributes."""
     names = {name: _OTHER.format(name) for name in given.candidate_attributes}
-    both = [given.schema[name] for name in given.query_attributes]
-    schema = Schema((*both, *(replace(given.schema[old], name=new) for old, new in names.items())))
+    while set(names.values()) & set(given.query_attributes):
+        names = {name: f"{other} " for name, other in names.items()}
+    candidates = given.candidates.rename(columns=names)
+    sides = given.queries.iloc[truth.query_rows[known]], candidates.iloc[truth.partner[known]]
+    chosen = zip(sides, (given.query_attributes, names.values()), strict=True)
+    training = pd.concat([side[list(names)].reset_index(drop=True) for side, names in chosen], axis=1)
+    own = [given.schema[name] for name in given.query_attributes]
+    schema = Schema((*own, *(replace(given.schema[old], name=new) for old, new in names.items())))
+    attributes = tuple(names.values())
     return replace(
-        given,
-        candidates=given.candidates.rename(columns=names),
-        candidate_attributes=tuple(names.values()),
-        schema=schema,
+        given, candidates=candidates, candidate_attributes=attributes, schema=schema, training=training
     )
-
-
-def _side_by_side(given: LinkageTask, truth: Truth, known: IndexArray) -> pd.DataFrame:
-    """Some queries with the values of their partners."""
-    queries = given.queries[list(given.query_attributes)].iloc[truth.query_rows[known]]
-    partners = given.candidates[list(given.candidate_attributes)].iloc[truth.partner[known]]
-    return pd.concat([queries.reset_index(drop=True), partners.reset_index(drop=True)], axis=1)

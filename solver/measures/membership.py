@@ -281,18 +281,18 @@ class MembershipRisk(MeasureResult):
     @property
     def paragraph(self) -> str:
         """The three intruders, and what the links come to in the population."""
-        said = (
+        text = (
             f"of targets who are known to be in the file {self._ends(self.records)} can be linked "
             f"rightly; of targets of the population of {self.population:,.0f}, who may not be in it, "
             f"{self._ends(self.population)}."
         )
         if self.claims.kept.size > 1:
             low, value, high = (percent(float(each[_HALF])) for each in self._shares)
-            said += (
+            text += (
                 f" An intruder who claims only what is as near as the nearest half of the right links is "
                 f"right in {value} of his claims ({low} to {high})."
             )
-        return f"{said} The linked records stand for {self.persons:,.0f} persons."
+        return f"{text} The linked records stand for {self.persons:,.0f} persons."
 
     def _ends(self, whole: float) -> str:
         if self._most(self.linked, self.most, self.records) is None:

@@ -155,7 +155,7 @@ def _tried(keys: CodedKeys, fraction: float, clock: Clock) -> Iterator[tuple[Fit
 
 
 _ENOUGH = 1.0
-"""Records by which a fitted margin may miss the observed one before that is said."""
+"""Records by which a fitted margin may miss the observed one before that is text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,16 +208,16 @@ class PopulationUniqueness(MeasureResult):
     def paragraph(self) -> str:
         """Uniques, how many of them in the population, and what misclassification leaves."""
         first = self.original
-        said = (
+        text = (
             f"{first.uniques:,} of {len(first.count):,} records are unique on {shown_names(self.keys)}; by "
             f"the best model ({first.chosen.words}) some {first.chosen.tau_1:.1f} of them are unique in the "
             f"population too, and linking each to one of its equals there would be right for some "
             f"{first.chosen.tau_2:.1f}."
         )
         if all(change.source is Source.UNCHANGED for change in self.changes):
-            return f"{said} The keys were not masked."
+            return f"{text} The keys were not masked."
         return (
-            f"{said} Of the {self.released.uniques:,} uniques of the masked file some "
+            f"{text} Of the {self.released.uniques:,} uniques of the masked file some "
             f"{self.expected_right:.1f} links are right, as masking may have changed keys."
         )
 

@@ -7,21 +7,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize_scalar
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.distance_based import DistanceBased
-from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.matching import RandomMatching, distance_matrix, score_matrix
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.measures.held_out_trials import EQUAL
-from linkrisk.solver.measures.linker_attacks import linker_task
+from linkrisk.solver.measures.linker_attacks import linker_task, trained_by
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
@@ -147,26 +145,3 @@ def _by_linker(task: RiskTask, linker: type[Linker]) -> Attacker:
     scores = score_matrix(linker().learn(given), len(given.queries), len(given.candidates))
     pair = task.first.pair
     return Attacker(attackers_name(linker), calibrated(-scores[pair.query_rows], pair.partner))
-
-
-def trained_by(task: LinkageTask, truth: Truth) -> LinkageTask:
-    """The task for linkers that learn from known pairs, with names of its own for candidates' attributes."""
-    names = {name: f"{name} (candidate)" for name in task.candidate_attributes}
-    while set(names.values()) & set(task.query_attributes):
-        names = {name: f"{other} " for name, other in names.items()}
-    candidates = task.candidates.rename(columns=names)
-    sides = task.queries.iloc[truth.query_rows], candidates.iloc[truth.partner]
-    training = pd.concat([side.reset_index(drop=True) for side in sides], axis=1)
-    schema = Schema(
-        (
-            *(task.schema[name] for name in task.query_attributes),
-            *(replace(task.schema[name], name=other) for name, other in names.items()),
-        )
-    )
-    return replace(
-        task,
-        candidates=candidates,
-        candidate_attributes=tuple(names.values()),
-        schema=schema,
-        training=training,
-    )

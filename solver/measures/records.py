@@ -105,9 +105,9 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
             right, right_by_any = (round(float(worth[of & way].sum())) for way in (linked, by_any))
             stands_for = float(weight[of].sum())
             share = float((weight * worth)[of & linked].sum()) / stands_for
-            said = (titles[name], code_in_words(name, str(each), labels)) if name in labels else ("", "")
+            words = (titles[name], code_in_words(name, str(each), labels)) if name in labels else ("", "")
             counts = int(of.sum()), right, right_by_any
-            found.append(Group(name, str(each), *counts, stands_for, share, *said))
+            found.append(Group(name, str(each), *counts, stands_for, share, *words))
     return tuple(found)
 
 
@@ -207,44 +207,44 @@ class RecordsAtRisk(MeasureResult):
             count(round(float(self._right(linked).sum()), 2)) for linked in (by > 0, by == len(self.attacks))
         )
         lots = "" if self.worth is None else ", expected where equal candidates are guessed among"
-        said = (
+        text = (
             f"{any_of} of {total:,} records are re-identified by at least one of {len(self.attacks)} attacks "
             f"and {all_of} by all of them{lots}; {int(self.never.sum()):,} provably by no parameters of any "
             "family."
         )
         if (group := self._worst_group()) is not None:
             of = "" if self.weight is None else " of what they stand for"
-            said += (
+            text += (
                 f" The worst group is {group.words}: {group.linked:,} of {group.records:,} records"
                 f" ({percent(group.share)}{of})."
             )
         apart = worst.apart
         if apart is None:
-            return said
+            return text
         most = max(apart, key=lambda name: apart[name])
         return (
-            f"{said} What tells records apart most is {most} ({100.0 * apart[most]:.0f} %, {worst.attack})."
+            f"{text} What tells records apart most is {most} ({100.0 * apart[most]:.0f} %, {worst.attack})."
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not listed or was not counted."""
-        said = []
+        notes = []
         if len(self.record) > MOST_ROWS:
-            said.append(f"records: more than {MOST_ROWS:,} records are not listed in the JSON")
+            notes.append(f"records: more than {MOST_ROWS:,} records are not listed in the JSON")
         elif len(self.record) > _MOST_PARTS:
-            said.append(
+            notes.append(
                 f"records: of more than {_MOST_PARTS:,} the parts of distances are not in the JSON, but in "
                 "`to_contributions`"
             )
         if cut := [attack.attack for attack in self.attacks if not attack.settled.all()]:
-            said.append(
+            notes.append(
                 f"records: there was no time to look at all of them under {', '.join(cut)}; the others count "
                 "as not re-identified"
             )
         if any(np.isnan(attack.near[attack.reachable]).any() for attack in self.attacks):
-            said.append("records: there was no time to count all near rivals")
-        return tuple(said)
+            notes.append("records: there was no time to count all near rivals")
+        return tuple(notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON as a dictionary; of many records without long lists."""

@@ -122,15 +122,15 @@ class References(MeasureResult):
     def paragraph(self) -> str:
         """What little and much are here."""
         much, little = (each / self.total for each in (self.unmasked, float(self.shuffled.mean())))
-        said = (
+        text = (
             f"without any masking {percent(much)} of the records could be re-identified; with attributes "
             f"shuffled one by one equal weights link {percent(little)}, and a matching at random "
             f"{self._matches.mean:.2g} of {self.records:,} records."
         )
         if self.learned_on_shuffled is None:
-            return said
+            return text
         learned = percent(self.learned_on_shuffled / self.total)
-        return f"{said} Weights learned on shuffled attributes link {learned}: so much is over-fitting."
+        return f"{text} Weights learned on shuffled attributes link {learned}: so much is over-fitting."
 
     def to_frame(self) -> pd.DataFrame:
         """One row per number of right links: links, probability by chance, files with shuffled attributes."""

@@ -104,23 +104,23 @@ class Reidentification(MeasureResult):
     def paragraph(self) -> str:
         """The limits, and the attack that expects most."""
         on = f" by {shown_names(self.attributes)}" if self.left_out else ""
-        said = (
+        text = (
             "an intruder who knows one record and how the file was masked expects "
             f"{_percent(self.one_record)} right links at most{on}, whatever his attack"
         )
         if self.all_records is not None:
-            said += f"; one who knows all records, {_percent(self.all_records.expected)}"
+            text += f"; one who knows all records, {_percent(self.all_records.expected)}"
         expecting = [attack for attack in self.attacks if attack.expected is not None]
         if not expecting:
-            return f"{said}."
+            return f"{text}."
         best = max(expecting, key=lambda attack: attack.expected or 0.0)
         learned = [attack for attack in self.attacks if attack.linked is not None]
-        said += f". Of the attacks, {best.name} expects most, {_percent(best.expected)}"
+        text += f". Of the attacks, {best.name} expects most, {_percent(best.expected)}"
         if not learned:
-            return f"{said}."
+            return f"{text}."
         most = max(learned, key=lambda attack: attack.linked or 0.0)
         return (
-            f"{said}. The worst case that was found links {_percent(most.linked)} ({most.name}), with "
+            f"{text}. The worst case that was found links {_percent(most.linked)} ({most.name}), with "
             f"parameters that were fitted to the truth; {_percent(most.expected)} of its claims are right in "
             "expectation, where lots decide between equally near candidates."
         )
@@ -128,21 +128,21 @@ class Reidentification(MeasureResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the limits do not take in."""
-        said = [f"re-identification: {text}" for text in self.approximate]
+        notes = [f"re-identification: {text}" for text in self.approximate]
         if self.left_out:
-            said.append(
+            notes.append(
                 f"re-identification: the masking of {shown_names(self.left_out)} is not known, so the limits "
                 "do not hold for attacks that use it, and these are not judged"
             )
         if self.all_records is None:
-            said.append(
+            notes.append(
                 "re-identification: no limit for an intruder who knows all records: some masked records have "
                 "no original record here"
             )
         for reason in dict.fromkeys(lacking.reason for lacking in self.without):
             names = shown_names([lacking.name for lacking in self.without if lacking.reason == reason])
-            said.append(f"re-identification: no probabilities of {names}: {reason}")
-        return tuple(said)
+            notes.append(f"re-identification: no probabilities of {names}: {reason}")
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per record.

@@ -188,17 +188,17 @@ class ReleasesRisk(MeasureResult):
         assert most.rise_high is not None
         sure = "for certain" if self._kind is Kind.CERTAIN else "with the confidence of the samples"
         at_most = f" and {percent(most.rise_high)} at most, {sure}" if most.bounded else _NO_BOUND
-        said = (
+        text = (
             f"{self.releases} releases, {how}: the worst attack found ({most.aggregator}) links "
             f"{percent(first)} with the first release and {percent(first + most.rise)} with all; its worst "
             f"case rises by {percent(most.rise_low)} at least{at_most}."
         )
         if (left := self._worst_left) is None:
-            return said
+            return text
         before = self._most_guessed(1)
         assert before is not None
         return (
-            f"{said} Who intersects candidates keeps {left.candidates:.3g} of each person in every release "
+            f"{text} Who intersects candidates keeps {left.candidates:.3g} of each person in every release "
             f"and guesses {percent(left.expected)} of them ({left.aggregator}); "
             f"{f'the first{self._many} releases' if self._many else 'the first release'} alone "
             f"{'allow' if self._many else 'allows'} {percent(before.expected)}."
@@ -316,19 +316,19 @@ def _left_of(
 
 def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[CandidatesLeft]) -> Iterator[str]:
     """What differs between releases, and what there was no time for."""
-    said: list[str] = []
+    notes: list[str] = []
     for stage in latest(stages, len(stages)):
         if len(stage.members) > 1:
-            said += _of_group(stage, stages, releases)
+            notes += _of_group(stage, stages, releases)
     if left and left[0].records < (persons := _persons(releases)):
-        said.append(f"candidates of {left[0].records:,} of {persons:,} persons were intersected in the time")
+        notes.append(f"candidates of {left[0].records:,} of {persons:,} persons were intersected in the time")
     for stage in stages:
-        said += [
+        notes += [
             f"no worst case of {family.aggregator} at release {stage.number}: {family.reason}"
             for family in stage.families
             if family.result is None
         ]
-    return (f"releases: {remark}" for remark in said)
+    return (f"releases: {remark}" for remark in notes)
 
 
 def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Iterator[str]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -102,9 +102,9 @@ class RiskResult(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """What has to be known of the files and of the measures, each once."""
-        said = [*self.details["notes"]]
-        said += [note for result in self.measures.values() for note in result.notes]
-        return tuple(dict.fromkeys(said))
+        notes = [*self.details["notes"]]
+        notes += [note for result in self.measures.values() for note in result.notes]
+        return tuple(dict.fromkeys(notes))
 
     def content(self) -> dict[str, Any]:
         """The JSON of `risk --json` as a dictionary."""
@@ -131,8 +131,6 @@ class RiskResult(Result):
         return "\n".join([f"RiskResult: {self.verdict.sentence}", *(f"  {line}" for line in lines)])
 
 
-_Each = TypeVar("_Each")
-
 _STOPPED = "stopped before it was begun"
 _UNFINISHED = "stopped before it had ended"
 
@@ -153,19 +151,21 @@ def take_measures(
 
     So time that runs out is that of dear ones. Returns results, reasons of those left out, and seconds.
     """
-    taken: dict[str, MeasureResult] = {}
-    left_out: dict[str, str] = {}
+    outcomes: dict[str, MeasureResult | str] = {}
     seconds: dict[str, float] = {}
-    lacking = {measure.name: _lacking(measure, task) for measure in measures}
-    left_out |= {name: reason for name, reason in lacking.items() if reason is not None}
-    possible = [measure for measure in measures if lacking[measure.name] is None]
+    possible: list[Measure] = []
+    for measure in measures:
+        if (reason := _lacking(measure, task)) is None:
+            possible.append(measure)
+        else:
+            outcomes[measure.name] = reason
     possible.sort(key=lambda measure: measure.cost)
     for at, measure in enumerate(possible):
         remaining = task.clock.remaining
         late = remaining is not None and remaining < measure.least(task)
         at_once = not task.clock.stopped and 0.0 < measure.least(task) <= _AT_ONCE
         if (late or task.clock.expired) and measure.cost > 0.0 and not at_once:
-            left_out[measure.name] = _STOPPED if task.clock.stopped else no_time("take")
+            outcomes[measure.name] = _STOPPED if task.clock.stopped else no_time("take")
             continue
         if report is not None:
             low, high = task.worst.interval
@@ -173,26 +173,19 @@ def take_measures(
             seconds_now, total = task.clock.seconds, task.worst.worst.total
             report(Progress(seconds_now, low, high, progress.MEASURES, "", measure.name, total, done))
         began = time.perf_counter()
-        try:
-            share = _share(task, possible[at:])
-            found = _taken(measure, task, share, at_once)
-        except Exception as error:  # what one measure cannot take must not cost all others
-            left_out[measure.name] = noted(error)
-            continue
-        if found is None:
-            left_out[measure.name] = _UNFINISHED if task.clock.stopped else _too_long()
-            continue
-        taken[measure.name] = found
+        outcomes[measure.name] = _taken(measure, task, _share(task, possible[at:]), at_once)
         seconds[measure.name] = round(time.perf_counter() - began, 3)
-    names = [measure.name for measure in measures]
-    return _ordered(taken, names), _ordered(left_out, names), _ordered(seconds, names)
+    ordered = {measure.name: outcomes[measure.name] for measure in measures}
+    taken = {name: found for name, found in ordered.items() if isinstance(found, MeasureResult)}
+    left_out = {name: found for name, found in ordered.items() if isinstance(found, str)}
+    return taken, left_out, {name: seconds[name] for name in taken}
 
 
 def _lacking(measure: Measure, task: RiskTask) -> str | None:
     """Why a measure cannot be taken; None where it can."""
     try:
         return measure.lacking(task)
-    except Exception as error:  # what one measure cannot look at must not cost all others
+    except Exception as error:  # a measure that fails here must not cost all others
         return noted(error)
 
 
@@ -213,26 +206,25 @@ class _Taking:
         return None
 
 
-def _too_long() -> str:
-    return f"it had not ended when its time was over; a longer {called('time_limit')} would take it too"
-
-
-def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | None:
-    """What a measure finds; None where it does not notice that its time is over.
+def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | str:
+    """The result of a measure, or why there is none, such as that it does not notice the end of its time.
 
     It may take twice its share, and `_MOST` of what is left, where that is more. The last one may take all.
     """
     work, whole, limit = _Taking(measure, task, clock), task.clock.remaining, clock.time_limit
-    if whole is None or limit is None or clock.counts:
-        return work.do()
-    if at_once and whole < _BEYOND:
-        return in_time(work, Clock(_BEYOND))
-    return in_time(work, task.clock.part(min(whole, max(2.0 * limit, _MOST * whole))))
-
-
-def _ordered(found: dict[str, _Each], names: Sequence[str]) -> dict[str, _Each]:
-    """The same in the order of these names."""
-    return {name: found[name] for name in names if name in found}
+    try:
+        if whole is None or limit is None or clock.counts:
+            found = work.do()
+        elif at_once and whole < _BEYOND:
+            found = in_time(work, Clock(_BEYOND))
+        else:
+            found = in_time(work, task.clock.part(min(whole, max(2.0 * limit, _MOST * whole))))
+    except Exception as error:  # a measure that fails must not cost all others
+        return noted(error)
+    if found is not None:
+        return found
+    longer = f"it had not ended when its time was over; a longer {called('time_limit')} would take it too"
+    return _UNFINISHED if task.clock.stopped else longer
 
 
 def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
@@ -298,7 +290,7 @@ def risk(asked: RiskOptions) -> RiskResult:
     names = several(asked.aggregator) or (str(asked.aggregator),)
     check_k_additive(names, options)
     reading = Clock(None)
-    with watched(asked.on_progress) as told, replace(request, report=told).hired() as hired:
+    with watched(asked.on_progress) as report, replace(request, report=report).hired() as hired:
         given = given_releases(asked.original, asked.masked, options, asked.releases, versions=asked.versions)
         wanted = Measuring(measures, options, names, choices, asked.tolerated, asked.releases)
         return measured(given, wanted, hired, reading)

@@ -308,19 +308,19 @@ class Suda(PerRecord):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, and what was left out."""
-        said = list(self.remarks)
+        notes = list(self.remarks)
         if not self.fraction_known:
-            said.append(
+            notes.append(
                 f"SUDA: no sampling weights; DIS assumes a sample of {100.0 * FRACTION:g} %, as sdcMicro"
             )
         if self.largest < self.planned:
-            said.append(
+            notes.append(
                 f"SUDA: time was up after sets of {self.largest} keys; a longer {called('time_limit')} finds "
                 "more"
             )
         elif self.largest < len(self.keys):
-            said.append(f"SUDA: sets of at most {self.largest} of the {len(self.keys)} keys were searched")
-        return tuple(said)
+            notes.append(f"SUDA: sets of at most {self.largest} of the {len(self.keys)} keys were searched")
+        return tuple(notes)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per masked record: row (from 1), score, dis_suda, smallest, msus, one column per key."""

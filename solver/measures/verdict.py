@@ -19,7 +19,7 @@ from linkrisk.solver.run.worst_sentence import by_lot, percents
 Json = Mapping[str, Any]
 
 TOLERATED = 0.05
-"""Share of records that may be re-identified where nothing else is said."""
+"""Share of records that may be re-identified where nothing else is text."""
 
 WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no_bound", "releases"
 NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack_"
@@ -197,14 +197,14 @@ def sentence_of(found: Json) -> str:
 
 def grounds_of(found: Json) -> Iterator[str]:
     """What else is red or stands against green, or limits what a verdict rests on: sentences for a reader."""
-    said = sentence_of(found)
+    sentence = sentence_of(found)
     for one in found["findings"]:
         limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS, NUMBERS)
         telling = limits or one["severity"] != Severity.INFORMATION
         less = one["key"].startswith(ATTACK) or one["key"] in (WORST_CASE, RELEASES)
-        less |= one["key"] == WITHOUT_LOTS and _lots(found) in said
-        less |= one["key"] == UNWEIGHTED and "unweighted" in said
-        if telling and not less and one["sentence"] not in said:
+        less |= one["key"] == WITHOUT_LOTS and _lots(found) in sentence
+        less |= one["key"] == UNWEIGHTED and "unweighted" in sentence
+        if telling and not less and one["sentence"] not in sentence:
             text: str = one["sentence"]
             yield f"{text[:1].upper()}{text[1:]}."
 
@@ -232,10 +232,10 @@ def _above(found: Json, lead: Json) -> str:
     """How much the most severe finding re-identifies."""
     low, high = lead["low"], lead["high"]
     more = "" if high is not None and meets(low, high) else " or more"
-    said = f"at worst {percent(low)}{more} of {_records(found, lead)} can be re-identified"
+    text = f"at worst {percent(low)}{more} of {_records(found, lead)} can be re-identified"
     if lead["key"] in _OF_SEARCH:
-        return f"{said}{_lots(found)}{with_confidence(lead['confidence'])}"
-    return f"{said} ({', '.join(lead['about'])})" if lead["about"] else said
+        return f"{text}{_lots(found)}{with_confidence(lead['confidence'])}"
+    return f"{text} ({', '.join(lead['about'])})" if lead["about"] else text
 
 
 def _at_most(found: Json) -> str:
@@ -243,17 +243,17 @@ def _at_most(found: Json) -> str:
     worst, alike = _finding(found, WORST_CASE), _finding(found, UNWEIGHTED)
     if worst is None:
         return f"nothing that was looked at re-identifies more than {percent(found['high'])} of the records"
-    said = f"{kinds(worst['about'])} re-identifies more than {percent(worst['high'])} of {_records(found)}"
+    text = f"{kinds(worst['about'])} re-identifies more than {percent(worst['high'])} of {_records(found)}"
     if alike is not None and alike["high"] is not None:
-        said += f" or {percent(alike['high'])} of the records, unweighted"
-    said += f"{_lots(found)}{with_confidence(worst['confidence'])}"
+        text += f" or {percent(alike['high'])} of the records, unweighted"
+    text += f"{_lots(found)}{with_confidence(worst['confidence'])}"
     known = [one for one in found["findings"] if one["low"] is not None and one["key"] != UNWEIGHTED]
     others = [one for one in known if one["low"] > _bound(worst, alike, one)]
     if not others:
-        return said
+        return text
     most = max(others, key=lambda one: float(one["low"]))
     share = f"{percent(most['low'])}{_OF_RECORDS if is_unweighted(most) else ''}"
-    return f"{said}, and no other attack that was counted more than {share} ({most['about'][0]})"
+    return f"{text}, and no other attack that was counted more than {share} ({most['about'][0]})"
 
 
 def is_unweighted(one: Json) -> bool:

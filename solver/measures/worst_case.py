@@ -75,14 +75,14 @@ class WorstCaseRisk(MeasureResult):
         found = [family for family in self.families if family.linked is not None]
         worst = max(found, key=lambda family: family.linked or 0.0)
         least = worst.linked or 0.0
-        said = f"the worst distance found ({worst.aggregator}) re-identifies {percent(least / self.total)}"
+        text = f"the worst distance found ({worst.aggregator}) re-identifies {percent(least / self.total)}"
         bounded = [family for family in found if family.bounded(self.total)]
         if not bounded:
-            return f"{said}; no bound was found in time."
+            return f"{text}; no bound was found in time."
         most = max(least, *(family.most or 0.0 for family in bounded))
         proven = meets(least, most) and all(family.proven for family in bounded)
         more = "more" if proven else f"more than {percent(most / self.total)}"
-        return f"{said}, and {kinds([family.aggregator for family in bounded])} re-identifies {more}."
+        return f"{text}, and {kinds([family.aggregator for family in bounded])} re-identifies {more}."
 
     @property
     def notes(self) -> tuple[str, ...]:

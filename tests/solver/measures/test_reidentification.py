@@ -16,8 +16,8 @@ from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
 from linkrisk.solver.measures import matchings
 from linkrisk.solver.measures.known_masking import unknown
-from linkrisk.solver.measures.linker_attacks import linker_task
-from linkrisk.solver.measures.posterior_attackers import attackers, trained_by
+from linkrisk.solver.measures.linker_attacks import linker_task, trained_by
+from linkrisk.solver.measures.posterior_attackers import attackers
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
