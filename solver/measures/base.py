@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Worse(StrEnum):
-    """Which way a number gets worse for whoever releases the file."""
+    """Which way a number gets worse for the data holder."""
 
     HIGHER = "higher"
     LOWER = "lower"

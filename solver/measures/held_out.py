@@ -233,7 +233,7 @@ class HeldOutRisk(MeasureResult):
         ]  # fmt: skip
         words = f"over-fit gap, {best.aggregator}, {known}"
         ends = (None, None, None) if best.gap_low is None else (best.gap_low, best.gap_high, Kind.CONFIDENCE)
-        # What the gap says of the release is that the attack would fail elsewhere: neither better nor worse.
+        # The gap says that the attack would fail on other files: neither better nor worse.
         found.append(Finding("over_fit_gap", words, best.gap, Unit.SHARE, Worse.NEITHER, *ends))
         if best.one_to_one is not None:
             words = f"one to one, {best.aggregator}, {known}"

@@ -24,7 +24,7 @@ EQUAL = "equal-weights"
 """The intruder who learns nothing."""
 
 MOST_RECORDS = 20_000
-"""Records of each side of a split that are looked at; of more so many by lot, which tell as much."""
+"""Records of each side of a split that are counted; of more a sample, which says as much."""
 
 LEAST_RECORDS = 2
 """Records that must be known, and attacked, for a rate to mean anything."""
@@ -40,7 +40,7 @@ class Trial:
     aggregator: str  # the family; ``equal-weights`` for the intruder who learns nothing
     share: float  # of the records whose partners the intruder knows
     split: int  # number of the split, from 0
-    known: int  # records that were looked at
+    known: int  # records that were counted
     attacked: int
     trained: float  # share of the known records that the learned parameters link; more is worse
     held_out: float  # share of the attacked ones; more is worse

@@ -242,9 +242,9 @@ class Terms(StrEnum):
 
 @dataclass(frozen=True)
 class Propensity:
-    """How well a logistic regression tells masked from original records."""
+    """How well a logistic regression separates masked from original records."""
 
-    # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (told apart for certain)
+    # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (separated for certain)
     pmse: float
     # its expectation if the masked records were drawn anew from the distribution that the original file
     # shows: ``(k - 1) (1 - c)**2 c / N``. Another sample of the population would have ``1 / (1 - c)`` times
@@ -254,7 +254,7 @@ class Propensity:
     records: int  # ``N``, of both files
     share: float  # ``c``, of them masked
     terms: Terms
-    converged: bool  # false where files can be told apart so well that the estimates have no limit
+    converged: bool  # false where files are separated so well that the estimates have no limit
 
     @property
     def ratio(self) -> float:
@@ -395,7 +395,7 @@ class InformationLoss(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """How far values are off, what has become of relations, whether files can be told apart."""
+        """How far values and relations are off, and whether the files can be separated."""
         if not self.masked:
             return f"nothing was masked: all {len(self.unchanged)} attributes are as they were."
         sentences = [f"{len(self.masked)} of {len(self.masked) + len(self.unchanged)} attributes were masked"]
@@ -418,7 +418,7 @@ class InformationLoss(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers do not look at."""
+        """What the numbers leave out."""
         notes = []
         if self.masked and self.unchanged:
             names = ", ".join(self.unchanged)

@@ -123,7 +123,7 @@ def robust_disclosure(
     the Mahalanobis distance of original record i to the mean, with the covariance matrix of the minimum
     covariance determinant; a record is unsafe where ``|x'_ij - x_ij| < k * 0.05 * d_i`` for *any* attribute
     j, and alone where moreover no other masked record is within `RMD_K2`. None where that matrix is singular:
-    more than half of the records lie on a plane, or there are too few. `late` is asked from time to time.
+    more than half of the records lie on a plane, or there are too few. `late` is called from time to time.
     """
     if len(original) <= 2 * original.shape[1] or np.isnan(spread(original) + spread(masked)).any():
         return None
@@ -141,7 +141,9 @@ def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
     """Which of some records have no other record within `RMD_K2`; TimeoutError when it is late."""
     tree = KDTree(values)
     alone = np.zeros(len(values), dtype=np.bool_)
-    neighbours = tree.indices[asked[tree.indices]]  # one after the other: what one looks at is at hand
+    neighbours = tree.indices[
+        asked[tree.indices]
+    ]  # in the order of the tree: their neighbours are in the cache
     for rows in np.array_split(neighbours, max(1, neighbours.size // _AT_ONCE)):
         if late():
             raise TimeoutError
@@ -160,7 +162,7 @@ def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
         some = np.random.default_rng(seed).choice(len(ordered), MOST_SCATTERED, replace=False)
         ordered = ordered[np.sort(some)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of singular matrices: the eigenvalues tell
+        warnings.simplefilter("ignore")  # of singular matrices: eigenvalues decide
         try:
             scatter = MinCovDet(random_state=seed).fit(ordered).covariance_
         except ValueError:
@@ -210,7 +212,7 @@ class IntervalDisclosure(MeasureResult):
 
     measure: ClassVar[str] = "interval-disclosure"
     records: int  # records with a partner
-    # attributes that were left as they are and are not looked at, as masked ones are there
+    # attributes that were left as they are and do not count, as masked ones are there
     unchanged: tuple[str, ...]
     ranks: Disclosed  # rank intervals, of numeric and ordinal attributes
     # intervals of standard deviations (SDID), of numeric attributes; None where there are none
@@ -315,11 +317,11 @@ def interval_disclosure(
     masked = [each for each in ranked if each.is_masked] or ranked
     numeric = [each for each in masked if each.numeric]
     records = int((ranked[0].partner >= 0).sum())
-    asked = late if records > MOST_SCATTERED else never  # the others take a moment
+    checked = late if records > MOST_SCATTERED else never  # the others take a moment
     by_ranks, by_deviations = _by_ranks(masked), _by_deviations(numeric) if numeric else None
     cut = False
     try:
-        robust = _robust(numeric, seed, asked) if numeric else None
+        robust = _robust(numeric, seed, checked) if numeric else None
     except TimeoutError:
         robust, cut = None, True
     return IntervalDisclosure(

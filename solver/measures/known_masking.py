@@ -274,7 +274,7 @@ def unknown() -> str:
     )
 
 
-"""Why there are no probabilities where nobody text it, and the files show no recoding."""
+"""Reason where no masking is given, and the files show no recoding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +284,7 @@ class KnownMasking:
     files: FilePair
     # of numeric attributes; one that names no attributes has masked all numeric ones that are compared
     methods: tuple[MaskingMethod, ...]
-    recodings: Sequence[object]  # of categorical attributes, as text; others are not looked at
+    recodings: Sequence[object]  # of categorical attributes, as text; others are ignored
     seed: int = 0  # of simulations
 
     @cached_property

@@ -122,8 +122,8 @@ def order_tells(problem: Problem, seed: int) -> bool:
         return False
     sides = Sides.of(problem.files, places(problem.files), pair.query_rows, turned=False)
     known, _ = next(folds(pair.blocks, seed))
-    told = [True] * len(sides.coded)
-    found = _regression(sides, told, (known, pair.partner[known]), ranks)
+    same = [True] * len(sides.coded)
+    found = _regression(sides, same, (known, pair.partner[known]), ranks)
     return found is not None and float(found.left.min()) < _DEPENDENT
 
 
@@ -187,10 +187,10 @@ class Model:
     def __init__(self, sides: Sides, known: IndexArray, partner: IndexArray) -> None:
         columns = zip(sides.queries.T, sides.candidates.T, strict=True)
         self.equal = [Equal(mine, theirs, known, partner) for mine, theirs in columns]
-        told = [one.share >= 0.5 for one in self.equal]
-        found = [_regression(sides, told, (known, partner), scale) for scale in _SCALES]
+        same = [one.share >= 0.5 for one in self.equal]
+        found = [_regression(sides, same, (known, partner), scale) for scale in _SCALES]
         tried = [one for one in found if one is not None]
-        self.linear = max(tried, key=lambda one: one.told, default=None)
+        self.linear = max(tried, key=lambda one: one.information, default=None)
         self.candidates = len(sides.candidates)
 
     def scores(self, blocks: IndexArray) -> FloatArray:
@@ -236,7 +236,7 @@ class _Linear:
     left: FloatArray  # (coordinates,): which part of the variance the regression leaves
 
     @property
-    def told(self) -> float:
+    def information(self) -> float:
         """How much queries say of their partners; it is the same in all scales of a column."""
         return -float(np.log(self.left).sum())
 
@@ -250,14 +250,14 @@ class _Linear:
 
 
 def _regression(
-    sides: Sides, told: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
+    sides: Sides, same: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
 ) -> _Linear | None:
     """Numbers that are no more the same, and all that one side alone has; None where too few are known."""
     coded = sides.coded
     most = (known[0].size // _EACH - len(coded) - sides.only[0].shape[1]) // max(1, sum(coded))
     own, others, *only = sides.scaled[scale]
     first, _ = traits(own, others, coded, max(0, min(most, _CATEGORIES)))
-    rest = [at for at, one in enumerate(told) if not one]
+    rest = [at for at, one in enumerate(same) if not one]
     _, second = traits(own[:, rest], others[:, rest], [coded[at] for at in rest], _CATEGORIES)
     queries, candidates = (np.column_stack(both) for both in zip((first, second), only, strict=True))
     if 0 in (queries.shape[1], candidates.shape[1]) or known[0].size < _EACH * queries.shape[1]:

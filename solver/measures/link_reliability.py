@@ -44,7 +44,7 @@ class LogisticFit:
 
 
 def separated(weight: FloatArray, right: BoolArray) -> bool:
-    """Whether a threshold tells all right from all wrong ones, or there is only one kind: no finite fit."""
+    """Whether a threshold separates right from wrong ones, or there is only one kind: no finite fit."""
     if right.all() or not right.any():
         return True
     yes, no = weight[right], weight[~right]
@@ -210,7 +210,7 @@ def _enough(group: list[float]) -> bool:
 
 
 TARGET = 0.9
-"""The reliability whose weight is asked for, as in paper 002."""
+"""The reliability whose weight is computed, as in paper 002."""
 
 MOST_PAIRS = 400_000_000
 """Pairs that the measure compares at most, which takes minutes."""
@@ -224,8 +224,7 @@ _FIT_LEVEL = 0.01
 class LinkReliability(MeasureResult):
     """The probability that a link is right, from checked links of the grey area from LOW to UPP.
 
-    Higher reliability means more disclosure for whoever releases the file, and better links for whoever
-    makes them.
+    Higher reliability means more disclosure for a data holder, and better links for a linker.
 
     Attributes
     ----------
@@ -315,7 +314,7 @@ class LinkReliability(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Whether all links were looked at."""
+        """Whether all links were counted."""
         if not self.unchecked:
             return ()
         return (f"link reliability: there was no time for {self.unchecked:,} further records",)
@@ -354,7 +353,7 @@ def link_reliability(
         LOW and UPP, the ends of the grey area; by default the least and the largest weight. Links outside are
         not looked at.
     target : float
-        Between 0 and 1: the reliability whose weight is asked for.
+        Between 0 and 1: the reliability whose weight is computed.
     scored_by : str
         What to call the linker.
 

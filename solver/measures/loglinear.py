@@ -230,7 +230,7 @@ class ModelRisk:
 
     # pairs of keys whose interaction the model has; none in the model of independence
     interactions: tuple[tuple[str, str], ...]
-    cells: int | None  # cells with a positive mean; None where only those of the sample were looked at
+    cells: int | None  # cells with a positive mean; None where only those of the sample count
     tau_1: float  # expected number of sample uniques that are population uniques, in records; higher is worse
     # expected number of right links, if each sample unique is linked to one of its ``F_k`` equals in the
     # population, in records; higher is worse

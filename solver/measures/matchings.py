@@ -1,7 +1,7 @@
 """The intruder who knows all records: the posterior over one-to-one matchings of the two files.
 
 ``P(sigma | X, Y)`` is proportional to ``prod_i f(y_sigma(i) | x_i)``. Its marginals are quotients of
-permanents, which nobody can compute for more than some dozens of records, so matchings are drawn (M. Jerrum
+permanents, which cannot be computed for more than some dozens of records, so matchings are drawn (M. Jerrum
 and A. Sinclair, Approximating the permanent, SIAM Journal on Computing 18, 1989, had the first such chain).
 """
 
@@ -27,11 +27,11 @@ _TOURS = 48
 """Ways to put records into groups, drawn beforehand."""
 
 _ANYHOW = 8
-"""Of so many sweeps, one groups records at random, whoever they are."""
+"""Of so many sweeps, one groups records at random."""
 
 _BATCHES = 20
 _AT_ONCE = 100
-"""Sweeps between two looks at the clock."""
+"""Sweeps between two checks of the clock."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def matching_limit(
 
     `log_likelihood` (n, m): ``log f_ij``, m <= n: of the original records, m were released. `truth` (n,): the
     true matching, -1 where a record was not released. Half of the chains begin there: where the masking is
-    what it is said to be, the truth is itself a draw from the posterior. The others begin at the most
+    the given one, the truth is itself a draw from the posterior. The others begin at the most
     probable matching.
     """
     n, m = log_likelihood.shape
@@ -88,7 +88,7 @@ def matching_limit(
         share = right_claims(marginals, partner.argmax(axis=1))
         right = float(queries.weight @ share / queries.weight.sum())
         return MatchingLimit(expected, expected, expected, 0, claimed, best, right)
-    # A record that was not released has an image nobody sees, the same for all.
+    # A record that was not released has a hidden image, the same for all.
     full = np.hstack([log_likelihood, np.zeros((n, n - m))])
     chains = _Chains(full, m, _starts(full, truth), np.random.default_rng((seed, 17)))
     for _ in _parts(BURNING, clock):
@@ -111,7 +111,7 @@ def _parts(sweeps: int, clock: Clock) -> Iterator[None]:
 
 
 def exact_marginals(log_likelihood: FloatArray) -> FloatArray | None:
-    """The marginals where records fall into groups that cannot be told apart; None otherwise."""
+    """The marginals where records fall into groups that are indistinguishable; None otherwise."""
     possible = np.isfinite(log_likelihood)
     size = possible.sum(axis=1)
     if possible.shape[0] != possible.shape[1] or not size.all():

@@ -51,7 +51,7 @@ class Members:
     # what a claim of the record is right for: 1 where it is linked, 1/k where it shares ties; else 0
     right: FloatArray
     own: FloatArray  # distance to the partner; inf where that is impossible
-    other: FloatArray  # distance to the nearest masked record of somebody else; inf where there is none
+    other: FloatArray  # distance to the nearest masked record of another person; inf where there is none
     absent: FloatArray  # persons outside the file whom the record stands for, at least 0: ``w_i - 1``
 
 
@@ -105,9 +105,9 @@ def claimed_outside(members: Members, distance: float) -> tuple[float, float, fl
 
     That is valid near 0, too: with no claim at all its upper end is 3.69 times the largest weight.
     """
-    everybody = float(members.absent.sum())
+    absent_in_all = float(members.absent.sum())
     if distance == np.inf:  # then all are claimed
-        return everybody, everybody, everybody
+        return absent_in_all, everyone_absent, everyone_absent
     near = members.other <= distance
     absent = members.absent[near]
     value, variance = float(absent.sum()), float((absent * (absent + 1.0)).sum())
@@ -116,7 +116,7 @@ def claimed_outside(members: Members, distance: float) -> tuple[float, float, fl
     above = (value + one, variance + one * one)
     low = 0.0 if value == 0.0 else _scaled_limit(value, variance, _TAIL)
     high = _scaled_limit(*above, 1.0 - _TAIL)
-    return value, min(low, value), min(max(high, value), everybody)
+    return value, min(low, value), min(max(high, value), absent_in_all)
 
 
 def _scaled_limit(value: float, variance: float, level: float) -> float:
@@ -191,7 +191,7 @@ def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
 
     first = without(task.first)
     problems = {name: without(problem) for name, problem in task.problems.items()}
-    # What it tells of itself would be of other numbers than all else that is told.
+    # Its progress would be of other numbers than that of the call.
     worst = search_families(first, problems, replace(task.request, report=None), clock)
     return RiskTask(first, problems, task.schema, task.request, clock, worst, task.choices)
 

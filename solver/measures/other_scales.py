@@ -28,7 +28,7 @@ CATEGORIES = 4
 """Of so many categories of an attribute, the most frequent ones, the shares in a household are compared."""
 
 INDICATORS, RECORDS_EACH = 24, 16
-"""Most values of a part of an id that are looked at, and records there must be for each."""
+"""Most values of a part of an id that count, and records needed for each."""
 
 
 def by_ranks(task: RiskTask) -> LinkagePair:

@@ -73,8 +73,8 @@ class UniquesRisk:
     chosen: ModelRisk  # the one whose larger test statistic is least
     count: IndexArray  # (records,): ``f_k`` of each record's cell
     mean: FloatArray  # (records,): ``mu_k`` of each record's cell, by the chosen model
-    # (others,): of other records, the probability that somebody in the population has their keys: 1 where
-    # somebody in the sample has, else ``1 - exp(-(1 - pi) lambda)``
+    # (others,): of other records, the probability that a person of the population has their keys: 1 where
+    # a person in the sample has, else ``1 - exp(-(1 - pi) lambda)``
     occupied: FloatArray
 
     @property
@@ -173,10 +173,10 @@ class PopulationUniqueness(MeasureResult):
     # by the keys of the masked file, which misclassification makes rarer or more frequent
     released: UniquesRisk
     changes: tuple[KeyChange, ...]  # with what probability each key of a masked record is the true one
-    # (masked records,): the probability that somebody of the population has the keys of each masked record
+    # (masked records,): the probability that a person of the population has the keys of each masked record
     occupied: FloatArray
     # (masked records,): of each sample unique of the masked file, the probability that it is the record of
-    # somebody of the population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is
+    # a person of the population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is
     # worse
     right: FloatArray
 

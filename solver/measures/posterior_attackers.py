@@ -53,12 +53,12 @@ def calibrated(distance: FloatArray, partner: IndexArray) -> Calibrated:
     apart = np.where(possible, distance - nearest, np.inf)
     apart[~possible.any(axis=1)] = 0.0
     own = apart[np.arange(partner.size), partner]
-    told = np.isfinite(own)
+    known = np.isfinite(own)
     usual = float(apart[np.isfinite(apart)].mean()) or 1.0
 
     def loss(exponent: float) -> float:
         rate = 10.0**exponent / usual
-        return float((rate * own[told] + np.log(np.exp(-rate * apart[told]).sum(axis=1))).sum())
+        return float((rate * own[known] + np.log(np.exp(-rate * apart[known]).sum(axis=1))).sum())
 
     found = minimize_scalar(loss, bounds=_EXPONENTS, method="bounded", options={"xatol": 1e-3})
     rate = 10.0 ** float(found.x) / usual
@@ -104,15 +104,15 @@ def attackers(task: RiskTask, clock: Clock) -> Iterator[Attacker | Lacking]:
     """Two distances that need no learning, every learned one, and every linker, while there is time."""
     pair = task.first.pair
     yield _by_form(EQUAL, euclidean_form(pair), pair)
-    asked: dict[str, Callable[[], Attacker]] = {
+    ways: dict[str, Callable[[], Attacker]] = {
         CLASSICAL: lambda: _by_form(CLASSICAL, mahalanobis_form(pair), pair),
         **{name: partial(_learned, task, name) for name in task.attacks},
     }
     linkers = [linker for linker in LINKERS.values() if linker not in _UNLIKE]
     # Those that learn from known pairs take longest, and come last.
     linkers.sort(key=lambda linker: linker.learns_from_training)
-    asked |= {attackers_name(linker): partial(_by_linker, task, linker) for linker in linkers}
-    for name, attack in asked.items():
+    ways |= {attackers_name(linker): partial(_by_linker, task, linker) for linker in linkers}
+    for name, attack in ways.items():
         if clock.expired:
             yield Lacking(name, _NO_TIME)
             continue

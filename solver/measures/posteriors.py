@@ -309,7 +309,7 @@ class Truth:
     """What attacks are judged by."""
 
     posterior: FloatArray  # (blocks, candidates): of the masking
-    holds: bool  # whether it takes in all that attacks look at
+    holds: bool  # whether it covers all attributes that attacks use
     partner: IndexArray  # (blocks,)
     weight: FloatArray  # (blocks,): parts of one
     records: Sequence[str]  # what blocks and candidates are called

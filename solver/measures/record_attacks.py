@@ -150,7 +150,7 @@ class AttackOnRecords:
     attack: str
     attributes: tuple[str, ...]
     reachable: BoolArray  # whether the partner is possible at all
-    settled: BoolArray  # whether there was time to look at the record; else it counts as not linked
+    settled: BoolArray  # whether there was time for the record; else it counts as not linked
     linked: BoolArray  # the partner is strictly nearer than every rival
     rank: IndexArray  # 1 + number of rivals strictly nearer than the partner; 0 where that is not known
     ties: IndexArray  # rivals exactly as near as the partner. Fewer are worse

@@ -66,9 +66,9 @@ class Group:
 
 
 def group_columns(task: RiskTask) -> tuple[str, ...]:
-    """The columns to go by: those asked for, or what the schema calls key or stratum.
+    """The columns to group by: those requested, or keys and strata of the schema.
 
-    Numeric keys are left out, unless they are asked for or have few values. Without a schema, texts
+    Numeric keys are left out, unless they are requested or have few values. Without a schema, texts
     and attributes that are compared as categories. Never what leads to persons.
     """
     original, schema, asked = task.files.original, task.schema, task.choices.groups
@@ -281,7 +281,7 @@ class RecordsAtRisk(MeasureResult):
 
 
 class Records(Measure):
-    """Every record under every attack; by the groups that are asked for, or those of the schema."""
+    """Every record under every attack; by the requested groups, or those of the schema."""
 
     name: ClassVar[str] = "records"
     title: ClassVar[str] = "Which records"
@@ -294,7 +294,7 @@ class Records(Measure):
         counted = list(attacks_of(task, clock))
         beyond = out_of_reach(task, lambda: clock.expired)
         attacks = []
-        for at, (name, form, evaluation) in enumerate(counted):  # last what looks at every pair
+        for at, (name, form, evaluation) in enumerate(counted):  # last what compares every pair
             near = _near(pair, form, clock, len(counted) - at)
             attacks.append(attack_on_records(pair, name, form, evaluation, near))
         by_any = np.logical_or.reduce([attack.linked for attack in attacks])

@@ -22,7 +22,7 @@ from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import SearchTask, search
 
 _MOST = 64
-"""Right links whose probability is more than a double can tell from nothing: it is below 1 / 64!."""
+"""Right links with a probability that a double distinguishes from 0: beyond, it is below 1 / 64!."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ SHUFFLES = 20
 """Files with shuffled attributes that equal weights are counted on."""
 
 MOST_COUNTED = 20_000
-"""Records of a shuffled file that are counted; of more so many by lot, as many as tell chance."""
+"""Records of a shuffled file that are counted; of more a sample, large enough to show chance."""
 
 _LEVEL = 0.95
 

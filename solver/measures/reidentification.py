@@ -210,8 +210,8 @@ class ProbabilityOfReidentification(Measure):
             "partner": posterior[np.arange(pair.blocks), pair.partner],
             "all_records": np.full(pair.blocks, np.nan) if limit is None else limit.probability,
         }
-        asked = list(attackers(task, clock))
-        attacks = [attack for attack in asked if isinstance(attack, Attacker)]
+        tried = list(attackers(task, clock))
+        attacks = [attack for attack in tried if isinstance(attack, Attacker)]
         verdicts = compatible_records(attacks, truth, clock)
         for attack, each in zip(attacks, verdicts, strict=True):
             table[f"compatible, {attack.name}"] = each
@@ -236,7 +236,7 @@ class ProbabilityOfReidentification(Measure):
             attacks=tuple(
                 judged(attack, truth, each) for attack, each in zip(attacks, verdicts, strict=True)
             ),
-            without=tuple(attack for attack in asked if isinstance(attack, Lacking)),
+            without=tuple(attack for attack in tried if isinstance(attack, Lacking)),
             unweighted={} if np.ptp(weight) == 0.0 else {key: float(one) for key, one in unweighted.items()},
             table=pd.DataFrame(table),
         )

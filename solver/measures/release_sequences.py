@@ -1,7 +1,7 @@
 """Sequences of releases: worst cases of each with those before it, rises, candidates by intersection.
 
 Where releases cannot be aligned, an intruder looks for a person in every release and keeps the candidates
-that are not much farther than the nearest. Whatever he can tell candidates by beside what is compared, such
+that are not much farther than the nearest. What distinguishes candidates beside what is compared, such
 as confidential values that no masking changed, must agree in all releases: he intersects (004, section 2.2;
 Stokes and Torra 2012; Ganta, Kasiviswanathan and Smith 2008).
 """
@@ -172,7 +172,7 @@ WIDTHS = (1.0, 1.1, 1.5, 2.0, 3.0)
 
 _MEGABYTES = 16.0
 _ROUNDING = 1e-12
-"""Relative to a distance, and a distance of so many deviations: nothing that anybody could tell apart."""
+"""Relative to a distance, and a distance of so many deviations: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +181,7 @@ class SearchedRelease:
 
     pair: LinkagePair  # its blocks are the persons, the same ones in the same order in all releases
     form: DistanceForm
-    # (candidates,): what candidates are told by: the same number, from 0, means the same in all releases
+    # (candidates,): marks of candidates: the same number, from 0, means the same in all releases
     mark: IndexArray
 
 
@@ -194,20 +194,20 @@ class Intersections:
 
 
 def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> list[IndexArray]:
-    """What the masked records of several groups of releases are told apart by, numbers from 0.
+    """Marks that distinguish the masked records of several groups of releases, numbers from 0.
 
     By the values of confidential columns that no masking changed, in the last release of the group that has
     the person; without any, by the person, as if another released value gave that away.
     """
-    told: list[dict[str, object]] = []
+    found: list[dict[str, object]] = []
     for group in groups:
-        told.append({})
+        found.append({})
         for pair in group:  # persons stay where they first are, as side by side; what is told is the last
-            told[-1].update(zip(pair.masked_labels, _keys(pair, confidential), strict=True))
-    keys = [key for group in told for key in group.values()]
+            found[-1].update(zip(pair.masked_labels, _keys(pair, confidential), strict=True))
+    keys = [key for group in found for key in group.values()]
     numbers: dict[object, int] = {}
     codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
-    ends = np.cumsum([len(group) for group in told])
+    ends = np.cumsum([len(group) for group in found])
     return list(np.split(codes, ends[:-1]))
 
 

@@ -52,7 +52,7 @@ class CandidatesLeft:
     aggregator: str  # whose learned distances were used, one for each group
     times: float  # candidates that are at most so many times as far as the nearest were kept
     number: int  # groups of releases that were intersected, from the first; of releases apart, each is one
-    records: int  # persons that were looked at
+    records: int  # persons that were counted
     candidates: float  # what is left; fewer are worse
     alone: float  # share of persons of whom nothing but the truth is left. Higher is worse
     expected: float  # right guesses when an intruder takes one of what is left at random, as a share
@@ -73,7 +73,7 @@ class ReleasesRisk(MeasureResult):
     # every family at every time, in shares of the records that are released by then
     risks: tuple[ReleaseRisk, ...]
     left: tuple[CandidatesLeft, ...]  # where not all are attacked together
-    # the confidential columns that candidates were told by; none where it was who they are
+    # the confidential columns that distinguished candidates; none where persons did
     told_by: tuple[str, ...]
     remarks: tuple[str, ...]  # the notes
     # what the learned distances link at most, as a share of the records, where they have sampling weights
@@ -298,7 +298,7 @@ def _weights(problem: Problem, blocks: Sequence[int]) -> FloatArray:
 def _left_of(
     name: str, width: float, number: int, seen: tuple[FloatArray, BoolArray, FloatArray]
 ) -> CandidatesLeft:
-    """Means over the persons that were looked at: candidates, whether the truth is left, and weights."""
+    """Means over the persons that were counted: candidates, whether the truth is left, and weights."""
     size, holds, weight = seen
     expected = shares_of(np.where(holds, 1.0 / np.maximum(size, 1.0), 0.0), weight)
     return CandidatesLeft(
@@ -334,11 +334,11 @@ def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[Candida
 def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Iterator[str]:
     """Which releases of a group hold less or nothing new."""
     everywhere = set.intersection(*(set(pair.masked_labels) for pair in releases.of(last.members)))
-    everybody = len(last.files.masked)
-    if alone := everybody - len(everywhere):
+    released = len(last.files.masked)
+    if alone := released - len(everywhere):
         which = "every release" if len(last.members) == len(stages) else f"each of releases {_named(last)}"
         yield (
-            f"{alone:,} of {everybody:,} released records are not in {which}; what a release does "
+            f"{alone:,} of {released:,} released records are not in {which}; what a release does "
             f"not hold of them is missing, and compared by {called('missing', releases.options.missing)}"
         )
     for before, after in pairwise(stages[number - 1] for number in last.members):

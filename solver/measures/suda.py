@@ -103,7 +103,7 @@ def minimal_uniques(
     A set of keys makes a record unique when no other record has the same values there; it is minimal when
     none of its subsets does. A missing value is no value: it neither belongs to such a set nor is the same as
     another. Sizes are searched one after the other. As in SUDA2 a set is reached through its first keys, and
-    only records that are not unique on these are looked at: others have no minimal set that contains them.
+    only records that are not unique on these count: others have no minimal set that contains them.
 
     `codes` (n, a). `largest`: from 1 to a.
     """
@@ -145,7 +145,7 @@ def _level(
 
     It is not where the record is unique on a smaller set, which then holds the last key, since the record is
     not unique on the keys before. So it is unique on a set with one key fewer and the same last key, and that
-    is new there as well: to look at those is enough.
+    is new there as well: those suffice.
     """
     unique: Level = {}
     found = []

@@ -23,7 +23,7 @@ from linkrisk.solver.suppression.audit import BeforeAndAfter
 from linkrisk.solver.suppression.problem import key_codes
 
 MEANINGS = (OWN_CATEGORY, MATCHES_ANYTHING)
-"""What a missing value may mean to whoever counts."""
+"""What a missing value may mean where records are counted."""
 
 SIZES = (2, 3, 5)
 """Records with fewer like them are counted."""

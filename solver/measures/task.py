@@ -99,7 +99,7 @@ def linked_parts(linked: NDArray[np.bool_], pair: LinkagePair) -> FloatArray:
 
 
 MOMENT = 25_000_000
-"""Pairs of a record and a candidate that are looked at within a moment."""
+"""Pairs of a record and a candidate that are compared within a moment."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Attack:
     problem: Problem  # of the family
     theta: FloatArray  # (dimension,)
     result: FamilyFit  # with the bound for all other parameters
-    evaluation: Evaluation  # what became of every record, as far as there was time to look at all
+    evaluation: Evaluation  # what became of every record, as far as there was time
     # blocks of which the search has proved that they cannot all be linked
     cores: tuple[frozenset[int], ...] = ()
 
@@ -122,15 +122,15 @@ def parameters_of(problem: Problem, result: FamilyFit) -> FloatArray:
 
 @dataclass
 class RiskTask:
-    """One file pair, and what is asked about it."""
+    """One file pair, its worst cases, and options of measures."""
 
     first: Problem  # the pair, with a family that takes any attributes
-    problems: Mapping[str, Problem]  # of every family that is asked for and can take the files
+    problems: Mapping[str, Problem]  # of every requested family that can take the files
     schema: Schema | None
     request: FitRequest  # how to search, with the seed of all random choices
     clock: Clock  # of the whole call
     worst: FitResult  # the worst cases of all families
-    choices: MeasureChoices = field(default_factory=MeasureChoices)  # what is asked of measures besides
+    choices: MeasureChoices = field(default_factory=MeasureChoices)  # further options of measures
     releases: Releases | None = None  # where there are several, of which the pair is the last
     _attacks: dict[str, Attack] = field(default_factory=dict)
     _baselines: dict[str, Evaluation] = field(default_factory=dict)

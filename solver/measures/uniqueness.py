@@ -29,7 +29,7 @@ LEVELS = (2, 3, 5)
 """The k of k-anonymity that are counted, those that sdcMicro prints."""
 
 _MANY = 0.5
-"""A key variable with more different values than this share of the records makes nearly everybody unique."""
+"""A key variable with more different values than this share of records makes nearly all unique."""
 
 
 @dataclass(frozen=True)

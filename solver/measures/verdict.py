@@ -1,4 +1,4 @@
-"""One verdict for whoever decides whether the file may be released: the worst of all that is known.
+"""The verdict on a release: the worst of all that is known.
 
 What is known is a list of findings, which `verdict_findings` collects. Each has a severity, and the verdict
 is that of the most severe: red where more can be re-identified than is tolerated, not green while something
@@ -102,7 +102,7 @@ class Verdict:
     ----------
     answer : Answer
         ``above``: more can be re-identified than is tolerated, or the release must not happen for another
-        reason. ``below``: nothing that was looked at allows more, which is proven, or certain with
+        reason. ``below``: nothing that was examined allows more, which is proven, or certain with
         `confidence`. ``open``: neither, or something stands against a green verdict.
     low, high : float
         The interval of the worst that is known, as shares.
@@ -239,7 +239,7 @@ def _above(found: Json, lead: Json) -> str:
 
 
 def _at_most(found: Json) -> str:
-    """What nothing that was looked at exceeds, and what it rests on."""
+    """The bound on all that was examined, and what it rests on."""
     worst, alike = _finding(found, WORST_CASE), _finding(found, UNWEIGHTED)
     if worst is None:
         return f"nothing that was looked at re-identifies more than {percent(found['high'])} of the records"

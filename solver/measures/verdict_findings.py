@@ -216,7 +216,7 @@ def baselines(known: Known) -> Iterator[VerdictFinding]:
 
 
 def _of_records(known: Known, name: str) -> float | None:
-    """Which share of the records a baseline links; None where there is no time to look at all."""
+    """Which share of the records a baseline links; None without time to count all."""
     found = known.task.baseline(name, known.task.clock)
     pair = known.task.first.pair
     return float(linked_parts(found.linked, pair).mean()) if found.settled.all() else None
@@ -304,7 +304,7 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
 
 
 def order_kept(known: Known) -> Iterator[VerdictFinding]:
-    """An order of the original that the release is in: whoever sorts what he knows needs no distance."""
+    """An order of the original that the release keeps: an intruder who sorts needs no distance."""
     files, survey = known.task.files, known.task.first.survey
     if (order := files.left_in.order) is None:
         return
@@ -325,9 +325,9 @@ def _columns(columns: Sequence[ColumnLeftIn]) -> str:
 
 
 def _each(columns: Sequence[ColumnLeftIn]) -> str:
-    """Whom each column tells, where there are several."""
-    told = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in columns)
-    return f" ({told})" if columns[1:] else ""
+    """How many records each column identifies, where there are several."""
+    by_column = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in columns)
+    return f" ({by_column})" if columns[1:] else ""
 
 
 def _of(many: int, records: int) -> str:
