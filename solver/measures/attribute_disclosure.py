@@ -34,8 +34,7 @@ class Guesses:
     # of categories the share of right guesses, from 0 to 1, where more is worse for the release; of numbers
     # the root mean squared error, in units of the attribute, where less is worse. None without records
     learned: float | None
-    # ends of its interval: Wilson's for a share; for an error that of the ratio to `baseline`
-    low: float | None
+    low: float | None  # interval: Wilson's for a share, of the ratio to `baseline` for an error
     high: float | None
     baseline: float | None  # the same of the best guess without the release: the mode, or the mean
     # ``(learned - baseline) / (1 - baseline)`` of shares, ``1 - learned / baseline`` of errors: 1 where all
@@ -90,7 +89,6 @@ def guessed_numbers(truth: FloatArray, guess: FloatArray) -> Guesses:
 
 
 def _known(truth: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Those whose true value is known."""
     known = ~np.isnan(truth)
     return truth[known], guess[known]
 
@@ -134,8 +132,7 @@ class AttributeDisclosure(MeasureResult):
     measure: ClassVar[str] = "attribute-disclosure"
     records: int  # records that are linked
     learned: tuple[LearnedAttribute, ...]  # by attribute and attack
-    # confidential attributes that are compared, so that who links knows them before
-    known_already: tuple[str, ...]
+    known_already: tuple[str, ...]  # compared confidential attributes: the intruder knows them
 
     @property
     def _worst_first(self) -> list[str]:

@@ -22,7 +22,7 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.forced_weights import forced_range, importances
-from linkrisk.solver.measures.task import Attack, RiskTask
+from linkrisk.solver.measures.task import Attack, RiskTask, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound, objective
@@ -41,10 +41,8 @@ _SAID = 0.1
 class Direction:
     """One of the terms of ``z' M z = trace(M) * sum_k s_k (v_k' z)**2``, z the standardised differences."""
 
-    # s_k, the eigenvalue as a share of the trace. The attack goes by directions with large shares
-    share: float
-    # (attributes,): v_k, the eigenvector, of length one; the largest coefficient is positive
-    coefficients: FloatArray
+    share: float  # s_k, the eigenvalue as a share of the trace; the attack goes by large ones
+    coefficients: FloatArray  # (attributes,): v_k, of length one; the largest coefficient is positive
     words: str  # the sum of differences, such as ``0.98 income - 0.20 tax``; small coefficients are left out
 
 
@@ -191,18 +189,15 @@ class FamilyImportance:
     aggregator: str
     linked: int  # records that they link
     owners: tuple[str, ...]  # attributes; of an OWA ranks of attribute distances, 1 the largest
-    # weights, Shapley values, or shares of the diagonal; they sum to one. Higher is more of the distance
-    importance: FloatArray
+    importance: FloatArray  # weights, Shapley values or shares of the diagonal; they sum to one
     # range of each over all parameters that keep the same records linked (`forced_range`); NaN where there
     # was no time. What is not forced away from zero need not leak
     low: FloatArray
     high: FloatArray
     outer: bool  # whether the range may be smaller than that: that of the quadratic form is of a relaxation
-    # pairwise interaction indices of attributes; positive where they complement each other
-    interaction: list[list[float]] | None
+    interaction: list[list[float]] | None  # positive where two attributes complement each other
     parameters: dict[str, Any]  # as `fit` shows them
-    # of a quadratic form: the weighted sums of differences whose squares it adds up
-    directions: tuple[Direction, ...]
+    directions: tuple[Direction, ...]  # of a quadratic form, the sum of their squares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -212,8 +207,7 @@ class LeakingAttributes(MeasureResult):
     measure: ClassVar[str] = "attributes"
     total: float  # what links are part of
     families: tuple[FamilyImportance, ...]  # the family that links most first
-    # in records (or the sum of what links count). A larger fall means that the attribute leaks more
-    withheld: tuple[WithheldAttribute, ...]
+    withheld: tuple[WithheldAttribute, ...]  # a larger fall means that the attribute leaks more
     asked: int  # pairs of a family and an attribute that there are to be withheld
 
     @property
@@ -329,7 +323,7 @@ class Attributes(Measure):
     def take(self, task: RiskTask, clock: Clock) -> LeakingAttributes:
         """First what parameters say, then searches; the family that links most first."""
         attacks = sorted(task.attacks.values(), key=lambda attack: -attack.evaluation.linked_weight)
-        ranges = clock.part(None if clock.remaining is None else _RANGES * clock.remaining)
+        ranges = portion(clock, _RANGES)
         families = tuple(_importance(attack, ranges) for attack in attacks)
         # A bound of samples is none of all records, and of one attribute nothing is left.
         some = task.worst.confidence is None and len(task.files.attributes) > 1
@@ -339,7 +333,6 @@ class Attributes(Measure):
 
 
 def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
-    """What the parameters of one family say."""
     aggregator, theta = attack.problem.aggregator, attack.theta
     measured = importances(aggregator)
     free = forced_range(

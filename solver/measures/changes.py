@@ -29,13 +29,9 @@ class Change:
     column: str
     role: str | None  # as a schema says it
     compared: bool  # whether records are linked by it
-    # share of values that differ, one that is missing in one file only included; None where there is nothing
-    # to compare
-    changed: float | None = None
+    changed: float | None = None  # share of values that differ, or are missing in one file only
     missing: float | None = None  # share of values that the original has and the masked file has not
-    # of numbers, the mean change in standard deviations of the original values; negative where values have
-    # become smaller
-    shift: float | None = None
+    shift: float | None = None  # mean change of numbers, in standard deviations of the original
     most_frequent: str | None = None  # of categories, the most frequent change, as ``a to b (12 records)``
     note: str | None = None  # why there is nothing to compare
 

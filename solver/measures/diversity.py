@@ -59,12 +59,8 @@ class LDiversity(NamedTuple):
     """Of each group; fewer are worse."""
 
     distinct: LongArray  # (groups,): different values
-    # (groups,): ``exp(-sum p log p)`` over the shares p of values: as many equally frequent values say as
-    # little
-    entropy: FloatArray
-    # (groups,): the largest l with ``r_1 < c (r_l + r_(l+1) + ...)`` for the counts r in descending order; at
-    # least 1
-    recursive: LongArray
+    entropy: FloatArray  # (groups,): ``exp(-sum p log p)`` over the shares p of values
+    recursive: LongArray  # (groups,): largest l with ``r_1 < c (r_l + r_(l+1) + ...)``, r descending
 
 
 def entries_of(groups: Groups, values: Codes) -> Entries:
@@ -160,9 +156,7 @@ class Diversity(PerRecord):
     keys: tuple[str, ...]
     groups: int  # different keys
     attributes: tuple[AttributeDiversity, ...]  # of each confidential attribute, c of them
-    # records whose group has a single value of some confidential attribute: who knows the key knows it. More
-    # are worse
-    below: int
+    below: int  # records whose group has a single value of some attribute; more are worse
     distinct: NDArray[np.int64]  # (records, c): distinct l of the record's group
     closeness: FloatArray  # (records, c): its t
     remarks: tuple[str, ...] = ()
@@ -230,6 +224,10 @@ class DiversityOfGroups(Measure):
         """Count the values of every group of the masked file."""
         del clock
         keys, names = masked_keys(task), _confidential(task)
+        gone = [name for name in task.confidential if name not in names]
+        remarks = (
+            [f"the masked file does not have {shown_names(gone)}: no diversity of these"] if gone else []
+        )
         used = [at for at, name in enumerate(keys.names) if name not in names]
         groups = groups_of(keys.codes[:, used])
         assert task.schema is not None
@@ -247,7 +245,7 @@ class DiversityOfGroups(Measure):
             int((levels < ENOUGH).any(axis=1).sum()),
             levels,
             np.column_stack(closeness),
-            (*_left_out(task), *key_notes(task)),
+            (*(remarks if gone else ()), *key_notes(task)),
         )
 
 
@@ -284,11 +282,6 @@ def attribute_diversity(
 
 def _confidential(task: RiskTask) -> tuple[str, ...]:
     return tuple(name for name in task.confidential if name in task.files.masked.columns)
-
-
-def _left_out(task: RiskTask) -> tuple[str, ...]:
-    gone = [name for name in task.confidential if name not in _confidential(task)]
-    return (f"the masked file does not have {shown_names(gone)}: no diversity of these",) if gone else ()
 
 
 def _ranked(attribute: Attribute, column: pd.Series) -> Codes | None:

@@ -60,8 +60,7 @@ class ForcedRange:
 
     low: FloatArray  # naN where there was no time
     high: FloatArray
-    # whether the true range may be smaller: the domain is no polytope, and its linear relaxation was taken
-    outer: bool
+    outer: bool  # whether the true range may be smaller, as the domain was relaxed
 
 
 def forced_range(

@@ -39,7 +39,7 @@ from linkrisk.solver.measures.held_out_trials import (
     sealed,
     split_blocks,
 )
-from linkrisk.solver.measures.task import RiskTask, Shares
+from linkrisk.solver.measures.task import RiskTask, Shares, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.worst_case.search import Start
@@ -108,21 +108,18 @@ class HeldOutRate:
     aggregator: str  # ``equal-weights`` for the intruder who learns nothing
     share: float  # of the records that the intruder knows
     splits: int
-    # mean share of the attacked records that are linked, and its 95 % interval; more is worse
-    held_out: float
+    held_out: float  # mean share of attacked records that are linked; more is worse
     low: float
     high: float
     trained: float  # mean share of the known records that the same parameters link
-    # mean of `trained` minus `held_out`, and its 95 % interval (None of a single split): over-fitting
-    gap: float
+    gap: float  # mean of `trained` minus `held_out`: over-fitting; no interval of one split
     gap_low: float | None
     gap_high: float | None
     one_to_one: float | None  # the same as `held_out` of one-to-one matching; more is worse
     one_to_one_low: float | None
     one_to_one_high: float | None
     worst: float | None  # what the parameters learned from all records link of them
-    # `held_out` and `one_to_one` as shares of the records, where they have sampling weights
-    unweighted: float | None = None
+    unweighted: float | None = None  # the two as shares of the records, if these have weights
     one_to_one_unweighted: float | None = None
 
 
@@ -169,7 +166,6 @@ def _rate(trials: Sequence[Trial], worst: float | None, blocks: int, worth: floa
 
 
 def _mean(shares: Iterable[float | None]) -> float | None:
-    """Of those that are known."""
     known = [share for share in shares if share is not None]
     return float(np.mean(known)) if known else None
 
@@ -204,9 +200,7 @@ class HeldOutRisk(MeasureResult):
     splits: int  # random splits that were begun
     planned: int  # those that there should have been
     chance: float  # expected link rate of a random guess: 1 / candidates
-    # for each share and family, equal weights included; higher rates are worse. A wide gap between training
-    # and held-out rate means that the worst case is what its own truth has been fitted to
-    rates: tuple[HeldOutRate, ...]
+    rates: tuple[HeldOutRate, ...]  # by share and family, equal weights included; higher is worse
     trials: tuple[Trial, ...]  # every split: the learning curves
 
     @property
@@ -343,12 +337,16 @@ class HeldOut(Measure):
                 if clock.expired and number + (share != shares[-1]) > 0:
                     return
                 split = split_blocks(task.records, share, number, task.seed)
-                intruder = _Intruder(task, split, self._learner, assign=_may_assign(task, clock))
+                assign = len(task.first.pair.candidates) <= MATCHED and not clock.expired
+                intruder = _Intruder(task, split, self._learner, assign=assign)
                 yield intruder.equal()
                 for name in names:
                     if clock.expired:
                         break
-                    yield intruder.learned(name, clock.part(_portion(clock, left)))
+                    yield intruder.learned(
+                        name,
+                        portion(clock, 1.0 / left),
+                    )
                     left -= 1
 
 
@@ -413,7 +411,6 @@ class _Intruder:
 
 
 def _usable(records: int) -> list[float]:
-    """The shares with enough records on either side."""
     return [share for share in SHARES if split_blocks(records, share, 0, 0).usable]
 
 
@@ -422,15 +419,6 @@ def _planned(clock: Clock, searches: int, splits: int) -> int:
     if clock.remaining is None:
         return splits
     return max(1, min(splits, int(clock.remaining / (_LEAST_SECONDS * max(searches, 1)))))
-
-
-def _portion(clock: Clock, left: int) -> float | None:
-    """The time of one of the searches that are left."""
-    return None if clock.remaining is None else max(1e-9, clock.remaining / left)
-
-
-def _may_assign(task: RiskTask, clock: Clock) -> bool:
-    return len(task.first.pair.candidates) <= MATCHED and not clock.expired
 
 
 def _worst(task: RiskTask, clock: Clock) -> dict[str, float]:

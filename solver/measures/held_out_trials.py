@@ -44,13 +44,10 @@ class Trial:
     attacked: int
     trained: float  # share of the known records that the learned parameters link; more is worse
     held_out: float  # share of the attacked ones; more is worse
-    # share of the attacked records whose partner the assignment with the smallest total distance gives them;
-    # more is worse. None where the file is too large for it
-    one_to_one: float | None
+    one_to_one: float | None  # the same of the optimal assignment; None if the file is too large
     seconds: float  # of learning
     finished: bool  # whether learning came to its own end, before its time was over
-    # `held_out` and `one_to_one` as shares of the records, where they have sampling weights
-    unweighted: float | None = None
+    unweighted: float | None = None  # the two as shares of the records, if these have weights
     one_to_one_unweighted: float | None = None
 
 

@@ -36,19 +36,14 @@ class IndividualRisk(PerRecord):
     measure: ClassVar[str] = "individual-risk"
     per_record: ClassVar[tuple[str, ...]] = ("risk", "household", "frequency", "population")
     keys: tuple[str, ...]
-    # whether there are sampling weights, or a sampling fraction; without them the risk is 1/f, as if the file
-    # were the population
-    weighted: bool
+    weighted: bool  # whether by weights or a sampling fraction; without, risk is 1/f
     # (records,): probability that an intruder who knows the key, and knows that someone with it is in the
     # sample, picks the right person of the population, 0 to 1. More is worse. A missing value is a category
     # of its own
     risk: FloatArray
     expected: float  # sum of all: expected number of re-identifications. More is worse
-    # the same where a missing value fits any, as in sdcMicro; None where none is missing
-    expected_wildcard: float | None
-    # (records,): probability that a member of the record's household is re-identified; None without
-    # households
-    household: FloatArray | None
+    expected_wildcard: float | None  # where a missing value fits any; None where none is missing
+    household: FloatArray | None  # (records,): that a member of the household is re-identified
     frequency: FloatArray  # (records,): f_k, records with the key
     population: FloatArray  # (records,): estimate of F_k: the sum of their weights; f_k without weights
     remarks: tuple[str, ...] = ()  # on weights and on key variables

@@ -42,8 +42,7 @@ class CategoryLoss:
 
     attribute: str
     changed: float  # share of the records that have another category than before, from 0 to 1
-    # ``1/2 sum_c |f_c - f'_c|`` of the shares of categories, from 0 to 1: what would have to move back
-    total_variation: float
+    total_variation: float  # ``1/2 sum_c |f_c - f'_c|`` of the shares of categories, 0 to 1
     hellinger: float  # ``sqrt(1/2 sum_c (sqrt(f_c) - sqrt(f'_c))**2)``, from 0 to 1
 
     @property
@@ -87,21 +86,17 @@ class NumericLoss:
     In standard deviations ``s_j`` of the original attributes; one that is constant there is left out.
     """
 
-    # mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes; from 0, without an end
-    il1s: float | None
+    il1s: float | None  # mean of ``|x - x'| / (sqrt(2) s_j)`` over the values of masked attributes
     mean: float | None  # mean of ``|m'_j - m_j| / s_j`` over masked attributes, with means m
     variance: float | None  # mean of ``|v'_j / v_j - 1|`` over masked attributes, with variances v
     covariance: float | None  # mean of ``|c'_jk - c_jk| / (s_j s_k)`` over pairs with a masked attribute
     correlation: float | None  # mean of ``|r'_jk - r_jk|`` over these pairs; from 0 to 2
-    # ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices of all numeric attributes
-    eigenvalues: float | None
+    eigenvalues: float | None  # ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices
     # mean of ``|b' - b|`` over the standardised coefficients of the regressions of every attribute on all
     # others, but for those that are `dependent`
     regression: float | None
     overlap_lost: float | None  # 1 minus the mean overlap of their 95 % confidence intervals; from 0 to 1
-    # attributes that are linear combinations of those before them in the original file: coefficients would be
-    # arbitrary
-    dependent: tuple[str, ...]
+    dependent: tuple[str, ...]  # linear combinations of attributes before them, left out
     rows: tuple[Row, ...]  # all that these are means of: statistic, attribute, with, original, masked, loss
 
     @property
@@ -244,8 +239,7 @@ class Terms(StrEnum):
 class Propensity:
     """How well a logistic regression separates masked from original records."""
 
-    # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)`` (separated for certain)
-    pmse: float
+    pmse: float  # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)``
     # its expectation if the masked records were drawn anew from the distribution that the original file
     # shows: ``(k - 1) (1 - c)**2 c / N``. Another sample of the population would have ``1 / (1 - c)`` times
     # as much, since the original file varies too
@@ -293,7 +287,6 @@ def propensity(attributes: Sequence[ReleasedAttribute]) -> Propensity | None:
 
 
 def _drawn(sizes: tuple[int, int]) -> Rows:
-    """Rows of both files that a model is fitted to."""
     part = MOST_RECORDS / sum(sizes)
     if part >= 1.0:
         return slice(None), slice(None)
@@ -367,13 +360,10 @@ class InformationLoss(MeasureResult):
     both: int  # records of both files
     masked: tuple[str, ...]  # attributes that the masked file has changed
     unchanged: tuple[str, ...]  # those that it has left as they are
-    # share, from 0 to 1, of the values of masked attributes that are missing where the original has one
-    suppressed: float
+    suppressed: float  # share of the known values of masked attributes that are missing now
     numeric: NumericLoss  # of values, moments, relations and regressions of numeric attributes
-    # of the frequencies of every ordinal and nominal attribute that differs
-    categories: tuple[CategoryLoss, ...]
-    # of all attributes together; None where nothing was masked or there are too few records for a model
-    propensity: Propensity | None
+    categories: tuple[CategoryLoss, ...]  # of the categorical attributes that differ
+    propensity: Propensity | None  # None where nothing was masked, or with too few records
 
     @property
     def findings(self) -> tuple[Finding, ...]:

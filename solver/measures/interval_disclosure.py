@@ -186,9 +186,7 @@ class Disclosed:
     """Shares of records whose original values lie in intervals; higher is worse."""
 
     attributes: tuple[str, ...]
-    # (widths, attributes): by width of the interval (`PERCENT`) and attribute, of the records that have an
-    # original value
-    each: FloatArray
+    each: FloatArray  # (widths, attributes): of the records that have an original value
     jointly: FloatArray  # (widths,): share of the records with *all* of their values inside
     but_one: FloatArray  # (widths,): share of the records with at most one value outside
 
@@ -200,8 +198,7 @@ class RobustShares:
     attributes: tuple[str, ...]
     records: int  # with all values in both files
     k: float  # factor of the intervals' length
-    # share of unsafe records, the same weighted by robust distance, share of unsafe ones that are alone
-    rmdid1: float
+    rmdid1: float  # share of unsafe records; weighted by robust distance; unsafe and alone
     rmdid1w: float
     rmdid2: float
 
@@ -212,13 +209,10 @@ class IntervalDisclosure(MeasureResult):
 
     measure: ClassVar[str] = "interval-disclosure"
     records: int  # records with a partner
-    # attributes that were left as they are and do not count, as masked ones are there
-    unchanged: tuple[str, ...]
+    unchanged: tuple[str, ...]  # attributes that were left as they are, and do not count
     ranks: Disclosed  # rank intervals, of numeric and ordinal attributes
-    # intervals of standard deviations (SDID), of numeric attributes; None where there are none
-    deviations: Disclosed | None
-    # RMDID; None where there are no numeric attributes, or robust distances do not exist
-    robust: RobustShares | None
+    deviations: Disclosed | None  # SDID, of numeric attributes; None without any
+    robust: RobustShares | None  # RMDID; None where robust distances do not exist
     late: bool = False  # whether RMDID was left out for want of time
 
     @property
@@ -335,7 +329,6 @@ def interval_disclosure(
 
 
 def _by_ranks(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
-    """By intervals of ranks among all masked records."""
 
     def around(masked: FloatArray, partner: IndexArray) -> Intervals:
         return map(RankedValues.of(masked).of_records(partner).around, PERCENT)

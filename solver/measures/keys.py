@@ -64,7 +64,7 @@ def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple
     with the same columns missing are compared pattern by pattern; None where that is more than `MOST_WORK`.
     """
     groups = groups_of(codes)
-    rows = _first_rows(groups)
+    rows = np.unique(groups, return_index=True)[1]
     different, lacking = codes[rows], codes[rows] == MISSING
     pattern = groups_of(lacking.astype(np.int64))
     patterns = int(pattern.max()) + 1 if pattern.size else 0
@@ -83,21 +83,12 @@ def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple
     return tuple(total[groups] for total in found)
 
 
-def _first_rows(groups: Groups) -> Groups:
-    """The first record of every group."""
-    rows = np.zeros(int(groups.max()) + 1 if groups.size else 0, dtype=np.intp)
-    rows[groups[::-1]] = np.arange(groups.size - 1, -1, -1)
-    return rows
-
-
 @dataclass(frozen=True, eq=False)
 class KeyFile:
     """The key variables of one file."""
 
     names: tuple[str, ...]  # the key variables, a of them
-    # (n, a): equal codes for equal values; numbers count as their values, a gap is `MISSING`. Codes that are
-    # declared missing are values, as readers of the file see them
-    codes: Codes
+    codes: Codes  # (n, a): equal codes for equal values; declared missing codes are values
 
     @property
     def incomplete(self) -> bool:

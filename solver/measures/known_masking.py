@@ -33,8 +33,7 @@ class Mechanism(ABC):
     """A masking method, on the attributes that are compared."""
 
     attributes: tuple[str, ...]  # those that it has masked
-    # what its probabilities leave out, as the end of a sentence; None where they are exact
-    approximate: str | None = None
+    approximate: str | None = None  # what its probabilities leave out; None where they are exact
 
     @abstractmethod
     def log_likelihood(self) -> FloatArray:
@@ -84,7 +83,6 @@ class Noise(Mechanism):
 
 
 def _correlation(values: FloatArray) -> FloatArray:
-    """Correlations of the records without missing values, as the method takes them."""
     complete = values[~np.isnan(values).any(axis=1)]
     return np.atleast_2d(np.corrcoef(complete, rowvar=False))
 
@@ -282,8 +280,7 @@ class KnownMasking:
     """How a file was masked, as far as that is known."""
 
     files: FilePair
-    # of numeric attributes; one that names no attributes has masked all numeric ones that are compared
-    methods: tuple[MaskingMethod, ...]
+    methods: tuple[MaskingMethod, ...]  # of numbers; without names of all compared ones
     recodings: Sequence[object]  # of categorical attributes, as text; others are ignored
     seed: int = 0  # of simulations
 
@@ -378,7 +375,6 @@ class KnownMasking:
         return found
 
     def _mechanism(self, step: Step, compared: list[str]) -> Mechanism:
-        """Of one method."""
         method, names = step.method, tuple(compared)
         original, masked = self._values(compared)
         if isinstance(method, AdditiveNoise):
@@ -406,7 +402,6 @@ class KnownMasking:
         return np.where(lost, missing, original)
 
     def _categorical(self) -> list[Mechanism]:
-        """Of methods that change categories."""
         found: list[Mechanism] = []
         for name, recoding in known_recodings(self.files, self.files.attributes, self.recodings).items():
             original, masked = self._values([name])
@@ -415,7 +410,6 @@ class KnownMasking:
         return found
 
     def _values(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Columns of both files."""
         at = [self.files.attributes.index(name) for name in names]
         return self.files.original_values[:, at], self.files.masked_values[:, at]
 

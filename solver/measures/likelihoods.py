@@ -137,9 +137,7 @@ def _by_lot(scores: FloatArray, partner: IndexArray) -> FloatArray:
 class Sides:
     """Records to be linked, and candidates: attributes as numbers, NaN where one is missing."""
 
-    # (blocks or candidates, attributes): categories by their positions; of originals, as masking is known to
-    # recode them
-    queries: FloatArray
+    queries: FloatArray  # (blocks or candidates, attributes): categories by (recoded) positions
     candidates: FloatArray
     coded: tuple[bool, ...]  # which attributes are categories
     only: tuple[FloatArray, FloatArray]  # what one side alone has
@@ -229,9 +227,7 @@ class Equal:
 class _Linear:
     """A regression of candidates on queries, in coordinates whose errors are independent."""
 
-    # (blocks or candidates, coordinates): what is expected of each block's partner, and what candidates have,
-    # with a variance of one
-    expected: FloatArray
+    expected: FloatArray  # (blocks or candidates, coordinates): of partners, and found; variance 1
     found: FloatArray
     left: FloatArray  # (coordinates,): which part of the variance the regression leaves
 

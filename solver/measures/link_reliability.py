@@ -137,16 +137,12 @@ def proportion(right: int, links: int) -> Estimate:
 class GroupedFit:
     """The model beside links grouped by weight."""
 
-    # one row per interval of weights: low, high, midpoint, links, right, share, fitted (mean of the model)
-    groups: pd.DataFrame
-    # the same regression when each link has the midpoint of its group as weight; near the model where the
-    # logit is linear in W. None where it has no finite solution
-    line: ReliabilityLine | None
+    groups: pd.DataFrame  # low, high, midpoint, links, right, share, fitted (mean of the model)
+    line: ReliabilityLine | None  # the same regression on the midpoints of the groups
     # ``sum (O - E)^2 / (E (1 - E / n))`` over groups that are joined until some right and some wrong links
     # are expected in each (Hosmer and Lemeshow)
     statistic: float | None
-    # of the model: chi-square, two degrees of freedom fewer than groups; None with fewer than 3 groups
-    p_value: float | None
+    p_value: float | None  # chi-square, two degrees of freedom fewer than groups
 
 
 def grouped_fit(fit: LogisticFit | None, weight: FloatArray, right: BoolArray) -> GroupedFit:
@@ -393,7 +389,6 @@ def link_reliability(
 
 
 def _checked(scores: Any, right: Any, target: float) -> tuple[FloatArray, BoolArray]:
-    """The links as arrays."""
     weight, valid = np.asarray(scores, dtype=np.float64), np.asarray(right)
     if weight.ndim != 1 or weight.shape != valid.shape:
         raise UsageError(
@@ -411,7 +406,6 @@ def _checked(scores: Any, right: Any, target: float) -> tuple[FloatArray, BoolAr
 
 
 def _fallback(model: LogisticFit | None, grouped: GroupedFit, right: BoolArray) -> str | None:
-    """Why the model cannot be used."""
     if right.all() or not right.any():
         return f"all links are {'right' if right.all() else 'wrong'}"
     if model is None:

@@ -172,7 +172,6 @@ def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | Non
 
 
 def _independent(keys: CodedKeys, cells: IndexArray) -> FloatArray:
-    """Means of independence."""
     mean = np.full(len(cells), float(keys.records))
     for key, levels in enumerate(keys.levels):
         share = np.bincount(keys.codes[:, key], minlength=levels) / keys.records
@@ -191,7 +190,6 @@ def _observed_only(keys: CodedKeys) -> FittedCells:
 
 
 def _numbers(cells: IndexArray, levels: tuple[int, ...]) -> IndexArray:
-    """Codes of cells as one number each."""
     number = np.zeros(len(cells), dtype=object if math.prod(levels) >= 2**62 else np.intp)
     for column, size in zip(cells.T, levels, strict=True):
         number = number * size + column
@@ -199,7 +197,6 @@ def _numbers(cells: IndexArray, levels: tuple[int, ...]) -> IndexArray:
 
 
 def _group(cells: IndexArray, margin: tuple[int, ...], levels: tuple[int, ...]) -> IndexArray:
-    """To which category of a margin each cell belongs."""
     shape = tuple(levels[key] for key in margin)
     return np.ravel_multi_index(tuple(cells[:, key] for key in margin), shape).astype(np.intp)
 
@@ -228,13 +225,10 @@ def correct_match(unseen: FloatArray, derivative: int = 0) -> FloatArray:
 class ModelRisk:
     """Risk by one model, with the diagnostics of the model."""
 
-    # pairs of keys whose interaction the model has; none in the model of independence
-    interactions: tuple[tuple[str, str], ...]
+    interactions: tuple[tuple[str, str], ...]  # pairs of keys; none for independence
     cells: int | None  # cells with a positive mean; None where only those of the sample count
     tau_1: float  # expected number of sample uniques that are population uniques, in records; higher is worse
-    # expected number of right links, if each sample unique is linked to one of its ``F_k`` equals in the
-    # population, in records; higher is worse
-    tau_2: float
+    tau_2: float  # expected right links of sample uniques to one of their ``F_k`` equals, in records
     # estimated bias of the two because the model does not fit, in records: above 0 where the model leaves out
     # interactions and says too much, below 0 where it has too many. None where cells are left out
     b_1: float | None

@@ -38,8 +38,7 @@ _AT_ONCE = 100
 class MatchingLimit:
     """How many links the best claims of an intruder who knows all records are expected to get right."""
 
-    # weight of the right ones among the claims that were chosen, a share of the weight of all
-    expected: float
+    expected: float  # weight of the right ones among the chosen claims, a share
     # `expected` less its Monte Carlo error, with 95 % confidence; and the best claims as the draws have them,
     # which look better than they are, with the same error
     low: float
@@ -131,7 +130,6 @@ def _as_table(truth: IndexArray, masked: int) -> FloatArray:
 
 
 def _starts(full: FloatArray, truth: IndexArray) -> IndexArray:
-    """Where chains begin, shape (chains, n)."""
     true = truth.copy()
     free = np.setdiff1d(np.arange(len(full)), truth[truth >= 0])
     true[truth < 0] = free
@@ -226,7 +224,6 @@ def _heights(logs: FloatArray) -> FloatArray:
 
 
 def _drawn(heights: FloatArray, random: np.random.Generator) -> IndexArray:
-    """A column for each row."""
     drawn = random.random(len(heights))[:, None] * heights[:, -1:]
     return np.asarray(np.minimum((heights < drawn).sum(axis=1), heights.shape[1] - 1), dtype=np.intp)
 

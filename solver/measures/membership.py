@@ -48,8 +48,7 @@ _TAIL = 0.025
 class Members:
     """What a distance makes of the records that have a partner; all arrays have shape (n,)."""
 
-    # what a claim of the record is right for: 1 where it is linked, 1/k where it shares ties; else 0
-    right: FloatArray
+    right: FloatArray  # (n,): 1 where the record is linked, 1/k where it shares ties; else 0
     own: FloatArray  # distance to the partner; inf where that is impossible
     other: FloatArray  # distance to the nearest masked record of another person; inf where there is none
     absent: FloatArray  # persons outside the file whom the record stands for, at least 0: ``w_i - 1``
@@ -60,8 +59,7 @@ class ClaimsByDistance:
     """Claims within each distance; all arrays have shape (distances,)."""
 
     kept: FloatArray  # share of the right links that have no larger distance
-    # the largest that is claimed, in units of the attack's distance; inf where every target is claimed
-    distance: FloatArray
+    distance: FloatArray  # the largest that is claimed; inf where every target is claimed
     right: FloatArray  # right claims of targets that are in the file
     wrong_inside: FloatArray  # wrong ones. Known, as `right` is
     wrong_outside: FloatArray  # claims of targets that are not in the file, by estimate
@@ -107,7 +105,7 @@ def claimed_outside(members: Members, distance: float) -> tuple[float, float, fl
     """
     absent_in_all = float(members.absent.sum())
     if distance == np.inf:  # then all are claimed
-        return absent_in_all, everyone_absent, everyone_absent
+        return absent_in_all, absent_in_all, absent_in_all
     near = members.other <= distance
     absent = members.absent[near]
     value, variance = float(absent.sum()), float((absent * (absent + 1.0)).sum())
@@ -120,7 +118,6 @@ def claimed_outside(members: Members, distance: float) -> tuple[float, float, fl
 
 
 def _scaled_limit(value: float, variance: float, level: float) -> float:
-    """``v / (2 y) chi2^-1(level; 2 y^2 / v)``."""
     return variance / (2.0 * value) * float(chi2.ppf(level, 2.0 * value * value / variance))
 
 
@@ -221,21 +218,13 @@ class MembershipRisk(MeasureResult):
     records: int  # n, those that have a partner
     population: float  # N, the sum of the sampling weights
     attack: str  # the family whose learned distance links most records
-    # records that it links, and that no parameters of any family exceed (expected links, with shared ties).
-    # More is worse
-    linked: float
+    linked: float  # records (expected) that it links, and that none exceeds; more is worse
     most: float
-    # the same in the population: the sum of the weights of the linked records, of the attack for which it is
-    # largest, and what no parameters exceed. More is worse
-    persons: float
+    persons: float  # weights of the linked records, and what none exceeds; more is worse
     most_persons: float
-    # of `most` and `most_persons`, where samples were searched; None where they are certain
-    confidence: float | None
-    # largest of what a link counts times the sampling probability 1/w_i; 0 where none is linked. More is
-    # worse
-    highest: float
-    # of the attack, by the distance that is accepted. A larger share of right claims is worse
-    claims: ClaimsByDistance
+    confidence: float | None  # of the bounds, where samples were searched; None where certain
+    highest: float  # largest link times its sampling probability 1/w_i; more is worse
+    claims: ClaimsByDistance  # by accepted distance; more right claims are worse
     below_one: int  # records whose weight is below 1
 
     @property
@@ -275,7 +264,6 @@ class MembershipRisk(MeasureResult):
 
     @staticmethod
     def _most(low: float, high: float, total: float) -> float | None:
-        """The upper end, where a bound was found."""
         return high if is_bound(low, high, total) else None
 
     @property
@@ -335,7 +323,9 @@ class Membership(Measure):
     def take(self, task: RiskTask, clock: Clock) -> MembershipRisk:
         """Count what was learned, and its claims."""
         found = most_linked(task, clock)
-        weight, population = _block_weights(task), _population(task)
+        assert task.weight is not None
+        weight = task.weight[task.first.pair.query_rows]
+        population = float(np.nansum(task.weight))  # N, of all original records that have a weight
         each = 1.0 if task.first.survey.weight is not None else float(weight[0])
         persons, most_persons = (each * end for end in task.worst.interval)
         return MembershipRisk(
@@ -362,14 +352,3 @@ def members(most: MostLinks, weight: FloatArray, population: float) -> Members:
     if absent.any():
         absent *= max(0.0, population - weight.size) / absent.sum()
     return Members(most.right, found.distance, other, absent)
-
-
-def _population(task: RiskTask) -> float:
-    """N: the sum of the weights of all original records that have one."""
-    assert task.weight is not None
-    return float(np.nansum(task.weight))
-
-
-def _block_weights(task: RiskTask) -> FloatArray:
-    assert task.weight is not None
-    return task.weight[task.first.pair.query_rows]

@@ -41,9 +41,7 @@ class KeyChange:
     # with what he knows too; ``known``, of the masking method; or ``estimated`` from the two files
     source: Source
     stays: float  # share of the records that have the same value in both files
-    # (masked records,): ``M_jj`` of the category that each masked record has: the probability that a record
-    # of this category keeps it
-    of_record: FloatArray
+    of_record: FloatArray  # (masked records,): ``M_jj``, that its category is the true one
 
 
 def correct_match_probability(
@@ -87,7 +85,6 @@ def known_recodings(
 
 
 def _change(files: FilePair, key: str, known: Recoding | None) -> KeyChange:
-    """What masking has done to one key variable."""
     row = np.flatnonzero(files.partner >= 0)
     before, after = occurring(files.original[key]), occurring(files.masked[key])
     first = _as_codes(before, after)[row]

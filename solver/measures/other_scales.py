@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -86,17 +86,13 @@ def by_households(task: RiskTask) -> LinkagePair:
     )
     for at in range(mine.shape[1]):
         if min(np.nanstd(mine[:, at]), np.nanstd(theirs[:, at])) > 0.0:
-            attributes.append(_new_name(f"{column}, {at}", (*original.columns, *masked.columns)))
+            name = f"{column}, {at}"
+            while name in original or name in masked:
+                name += "'"
+            attributes.append(name)
             original[attributes[-1]], masked[attributes[-1]] = mine[:, at], theirs[:, at]
     together = replace(files, original=original, masked=masked, attributes=tuple(attributes))
     return problem_of(together, task.first.options).pair
-
-
-def _new_name(name: str, taken: Collection[str]) -> str:
-    """The name, made longer until no column has it."""
-    while name in taken:
-        name += "'"
-    return name
 
 
 def traits(
@@ -129,7 +125,6 @@ def homes(task: RiskTask) -> tuple[IndexArray, IndexArray]:
 
 
 def _homes(numbers: pd.Series) -> IndexArray:
-    """Households numbered from 0; who has no number lives alone."""
     home = pd.factorize(numbers)[0].astype(np.intp)
     alone = home < 0
     home[alone] = home.max(initial=-1) + 1 + np.arange(int(alone.sum()))

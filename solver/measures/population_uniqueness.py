@@ -26,7 +26,7 @@ from linkrisk.solver.measures.loglinear import (
     unseen_mean,
 )
 from linkrisk.solver.measures.misclassification import KeyChange, Source, key_changes, recoded_alike
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import RiskTask, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
@@ -167,14 +167,10 @@ class PopulationUniqueness(MeasureResult):
     left_out: tuple[str, ...]  # key variables that are not categorical
     labels: tuple[str, ...]  # what to call the original records
     partner: IndexArray  # (original records,): the masked row of each, -1 where it has none
-    # by the true keys: what anybody would risk whose keys were released as they are. ``tau_1`` and ``tau_2``
-    # are expected numbers of records; higher is worse
-    original: UniquesRisk
-    # by the keys of the masked file, which misclassification makes rarer or more frequent
-    released: UniquesRisk
+    original: UniquesRisk  # by the true keys: the risk if keys were released as they are
+    released: UniquesRisk  # by the keys of the masked file, with misclassification
     changes: tuple[KeyChange, ...]  # with what probability each key of a masked record is the true one
-    # (masked records,): the probability that a person of the population has the keys of each masked record
-    occupied: FloatArray
+    occupied: FloatArray  # (masked records,): that a person of the population has its keys
     # (masked records,): of each sample unique of the masked file, the probability that it is the record of
     # a person of the population who has its keys: ``M_jj E(1 / F~_j | f~_j = 1)``; NaN for others. Higher is
     # worse
@@ -267,7 +263,6 @@ class PopulationUniqueness(MeasureResult):
 
 
 def _fit_notes(which: str, risk: UniquesRisk, keys: int) -> list[str]:
-    """What has to be known of the models of one file."""
     notes, best = [], risk.chosen
     if not risk.fits and best.z_2 is not None:
         signs = {z is not None and z > 0.0 for z in (best.z_1, best.z_2)}
@@ -308,7 +303,7 @@ class PopulationUniques(Measure):
         files, keys = task.files, _categorical_keys(task)
         fraction = min(1.0, sampling_fraction(task) or 1.0)
         changes = key_changes(files, keys, task.first.options.masking)
-        half = clock.part(None if clock.remaining is None else clock.remaining / 2.0)
+        half = portion(clock, 0.5)
         original = uniques_risk(files.original, keys, fraction, half, files.masked)
         occupied = original.occupied
         if any(change.source is Source.RECODED for change in changes):
@@ -330,7 +325,6 @@ class PopulationUniques(Measure):
 
 
 def _categorical_keys(task: RiskTask) -> tuple[str, ...]:
-    """Key variables of both files that have categories."""
     schema, files = task.schema, task.files
     declared = {name for name in task.keys if schema is not None and schema.get(name).scale in CATEGORICAL}
     return tuple(

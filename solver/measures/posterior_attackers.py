@@ -32,8 +32,7 @@ _EXPONENTS = (-4.0, 6.0)
 class Calibrated:
     """A probability for every candidate."""
 
-    # (blocks, candidates): ``exp(-rate * d_ij) / sum_l exp(-rate * d_il)``; rows sum to one
-    probability: FloatArray
+    probability: FloatArray  # (blocks, candidates): ``exp(-rate * d_ij)``, rows sum to one
     rate: float  # 1 / distance
 
 
@@ -80,9 +79,7 @@ class Attacker:
 
     name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker (`attackers_name`)
     beliefs: Calibrated
-    # what the learned distance links by the count of the evaluator, and what no parameters of its family
-    # exceed, as shares. None where the worst case was not sought
-    linked: float | None = None
+    linked: float | None = None  # found by the learned distance, and its bound, as shares; or None
     most: float | None = None
     certain: bool = True  # whether `most` holds without any chance
 
@@ -124,12 +121,10 @@ def attackers(task: RiskTask, clock: Clock) -> Iterator[Attacker | Lacking]:
 
 
 def _by_form(name: str, form: DistanceForm, pair: LinkagePair) -> Attacker:
-    """A distance that is given."""
     return Attacker(name, calibrated(distance_matrix(pair, form), pair.partner))
 
 
 def _learned(task: RiskTask, name: str) -> Attacker:
-    """The worst case of a family."""
     attack = task.attack(name)
     low, high = attack.result.interval
     found = _by_form(name, attack.problem.aggregator.form(attack.theta), attack.problem.pair)

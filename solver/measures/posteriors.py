@@ -263,7 +263,6 @@ def _missed(classes: _Classes) -> float:
 def _matrix(
     entries: Sequence[tuple[IndexArray, IndexArray, FloatArray | float]], shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """A sparse matrix of rows, columns and values."""
     rows = np.concatenate([row for row, _, _ in entries])
     columns = np.concatenate([column for _, column, _ in entries])
     values = np.concatenate([np.broadcast_to(value, np.shape(row)) for row, _, value in entries])
@@ -286,15 +285,11 @@ class AttackOdds:
     """An attack with its probabilities, beside the true ones. All numbers but rates are shares of records."""
 
     name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker
-    # what the learned distance links, by the count of the evaluator, and the bound of its family; None where
-    # nothing was learned. Higher is worse
-    linked: float | None
+    linked: float | None  # found by the learned distance, and its bound; None where not learned
     most: float | None
     certain: bool  # whether the bound holds without any chance: no samples were searched
     right: float  # nearest candidates that are the partner; lots decide between equally near ones
-    # what its claims are right of in expectation, by the true probabilities: at most the limit. None where
-    # these do not hold. Higher is worse
-    expected: float | None
+    expected: float | None  # right claims in expectation by the true posterior; higher is worse
     claimed: float  # the same as its own probabilities have it; neither better nor worse
     rate: float  # of these: ``P' = exp(-rate * distance)``, normalised
     surest: Claim

@@ -82,7 +82,6 @@ def _pairwise(c: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _back(values: FloatArray, order: NDArray[np.intp]) -> FloatArray:
-    """Values by rank as values by attribute."""
     parts = np.empty_like(values)
     np.put_along_axis(parts, order, values, axis=1)
     return parts
@@ -145,22 +144,16 @@ BASELINES = {"euclid": "equal-weights", "mahalanobis": "classical-mahalanobis"}
 class AttackOnRecords:
     """One attack; all arrays have shape (blocks,), or (blocks, attributes)."""
 
-    # the family whose parameters were learned; ``equal-weights``; or ``classical-mahalanobis``, whose matrix
-    # is the inverse of the mean products of differences between partners
-    attack: str
+    attack: str  # a family; ``equal-weights``; or ``classical-mahalanobis``
     attributes: tuple[str, ...]
     reachable: BoolArray  # whether the partner is possible at all
     settled: BoolArray  # whether there was time for the record; else it counts as not linked
     linked: BoolArray  # the partner is strictly nearer than every rival
     rank: IndexArray  # 1 + number of rivals strictly nearer than the partner; 0 where that is not known
     ties: IndexArray  # rivals exactly as near as the partner. Fewer are worse
-    # distance to the nearest rival minus distance to the partner, in units of the attack's distance; NaN
-    # where there is none. Higher is worse
-    margin: FloatArray
+    margin: FloatArray  # distance to the nearest rival minus that to the partner; higher is better
     near: FloatArray  # rivals hardly farther than the partner, or nearer (`near_rivals`). Fewer are worse
-    # what each attribute contributes to the distance to the partner, and to the nearest rival
-    # (`contributions`); NaN where there is none
-    to_partner: FloatArray
+    to_partner: FloatArray  # contributions of attributes to the distance; NaN without one
     to_rival: FloatArray
 
     @property

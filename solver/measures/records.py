@@ -25,7 +25,7 @@ from linkrisk.solver.measures.record_attacks import (
     near_rivals,
     out_of_reach,
 )
-from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.measures.task import RiskTask, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.percent import percent
@@ -45,15 +45,10 @@ class Group:
     column: str
     category: str
     records: int
-    # of these, by the worst of the learned attacks; more is worse. Where equal candidates are guessed among,
-    # as many as are guessed right on average
-    linked: int
+    linked: int  # by the worst attack; expected where equal candidates are guessed among
     by_any: int  # by any of the attacks
-    # what the records stand for: the sum of their sampling weights, their number without such
-    population: float
-    # linked of these; without sampling weights ``linked / records``. A count of this file, not an estimate:
-    # it has no interval
-    share: float
+    population: float  # what the records stand for: the sum of their sampling weights
+    share: float  # linked of these, weighted; a count of this file, not an estimate
     title: str = ""  # column and category in words, where the file or a schema has labels; else empty
     said: str = ""
 
@@ -136,16 +131,11 @@ class RecordsAtRisk(MeasureResult):
 
     measure: ClassVar[str] = "records"
     record: tuple[str, ...]  # what the records are called
-    # the learned distances, the one that links most first, then equal weights and classical Mahalanobis
-    attacks: tuple[AttackOnRecords, ...]
-    # (blocks,): for each family the records that provably none of its parameters link. More are better
-    out_of_reach: dict[str, BoolArray]
+    attacks: tuple[AttackOnRecords, ...]  # learned distances, the worst first, then baselines
+    out_of_reach: dict[str, BoolArray]  # (blocks,): of each family, provably never linked
     groups: tuple[Group, ...]  # risk by category of columns of the original file
-    # (blocks,): sampling weights, which shares are of; None where there are none
-    weight: FloatArray | None = None
-    # (blocks,): what a link of each counts where equal candidates are guessed among: its chance. None where
-    # there are none to guess among; every link counts one
-    worth: FloatArray | None = None
+    weight: FloatArray | None = None  # (blocks,): sampling weights, which shares are of
+    worth: FloatArray | None = None  # (blocks,): chance of a link among equal candidates
     near_times: float = TIMES  # a rival is near when it is at most so many times as far as the partner
 
     @property
@@ -310,5 +300,5 @@ class Records(Measure):
 
 def _near(pair: LinkagePair, form: DistanceForm, clock: Clock, left: int) -> FloatArray:
     """Near rivals under one attack, in its share of the time for those that are left."""
-    part = clock.part(None if clock.remaining is None else max(1e-9, clock.remaining / left))
+    part = portion(clock, 1.0 / left)
     return near_rivals(pair, form, lambda: part.expired)

@@ -52,8 +52,7 @@ class Reidentification(MeasureResult):
     measure: ClassVar[str] = "reidentification"
     records: int
     candidates: int
-    # whose masking is known: the limits are for attacks that use these and no others
-    attributes: tuple[str, ...]
+    attributes: tuple[str, ...]  # with known masking: the limits are for attacks by these
     left_out: tuple[str, ...]  # attributes that are compared, and whose masking is not known
     approximate: tuple[str, ...]  # what the probabilities leave out. Empty where they are exact
     # expected share of right links of an intruder who knows one record, the masked file, the masking and how
@@ -63,14 +62,10 @@ class Reidentification(MeasureResult):
     one_record_high: float
     one_record_right: float  # share of these claims that is right here. Higher is worse
     surest: Claim  # the most probable of these claims
-    # the same of an intruder who knows all original records. None where some masked record has no original,
-    # or there was no time
-    all_records: MatchingLimit | None
+    all_records: MatchingLimit | None  # knowing all originals; None if one is missing, or late
     attacks: tuple[AttackOdds, ...]
     without: tuple[Lacking, ...]  # attacks that have no probabilities here, each with the reason
-    # what attacks link rightly as shares of the records, by the keys of `counted_attacks`; empty where the
-    # records have no sampling weights. Higher is worse
-    unweighted: Mapping[str, float]
+    unweighted: Mapping[str, float]  # by key of `counted_attacks`, if records have weights
     table: pd.DataFrame  # see `to_frame`
 
     @property
@@ -158,12 +153,10 @@ class Reidentification(MeasureResult):
 def _finding(
     key: str, words: str, value: float, ends: tuple[float, float], kind: Kind, worse: Worse = Worse.HIGHER
 ) -> Finding:
-    """A share with an interval."""
     return Finding(key, words, value, Unit.SHARE, worse, *ends, kind)
 
 
 def _findings(attack: AttackOdds) -> list[Finding]:
-    """Three numbers of one attack."""
     name, key = attack.name, attack.name.replace("-", "_")
     found = []
     if attack.linked is not None and attack.most is not None:

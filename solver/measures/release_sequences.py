@@ -30,7 +30,7 @@ from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.measures.attributes import contained
 from linkrisk.solver.measures.record_attacks import in_units_of
-from linkrisk.solver.measures.task import RiskTask, parameters_of
+from linkrisk.solver.measures.task import RiskTask, parameters_of, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.limits import no_time
@@ -71,12 +71,10 @@ class Stage:
     """What an intruder has at one time, and the worst cases of it."""
 
     number: int  # how many releases there are by then: that of the last one, from 1
-    # the releases that are attacked together: the last one, with those before it that can be aligned
-    members: tuple[int, ...]
+    members: tuple[int, ...]  # attacked together: the last release, and those aligned with it
     files: FilePair  # of these, side by side
     problems: Mapping[str, Problem]  # of every family that was searched
-    # what was found, or why nothing was. Stages of the same files have the same one
-    families: tuple[Family, ...]
+    families: tuple[Family, ...]  # results, or why there are none; shared by stages of the same files
 
     @property
     def results(self) -> dict[str, FamilyFit]:
@@ -102,7 +100,7 @@ def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[St
         if same is not None:
             stages.append(Stage(number, releases.group(number), files, same.problems, same.families))
             continue
-        part = clock.part(None if clock.remaining is None else max(1e-9, clock.remaining / max(left, 1)))
+        part = portion(clock, 1.0 / max(left, 1))
         stage = _searched(task, releases, number, files, known, part)
         left -= 1
         known.append(stage)
@@ -181,8 +179,7 @@ class SearchedRelease:
 
     pair: LinkagePair  # its blocks are the persons, the same ones in the same order in all releases
     form: DistanceForm
-    # (candidates,): marks of candidates: the same number, from 0, means the same in all releases
-    mark: IndexArray
+    mark: IndexArray  # (candidates,): from 0, comparable between releases
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,20 +272,15 @@ class ReleaseRisk:
     """The worst case of one family at one time. Numbers are shares; higher is worse."""
 
     number: int  # how many releases there are by then
-    # which of them are attacked together here, such as ``1+2``: the last one, with those before it that can
-    # be aligned with it
-    attacked: str
+    attacked: str  # the releases that are attacked together, such as ``1+2``
     aggregator: str
     attributes: int  # what is compared, how many records have a partner, and among how many
     records: int
     candidates: int
-    # the worst case: what an attack links of these records (or of the sum of their weights), and what none
-    # exceeds. None where it was not searched
-    low: float | None = None
+    low: float | None = None  # the worst case: what is linked, and what none exceeds, or None
     high: float | None = None
     confidence: float | None = None  # of `high`, where samples were searched; None where it is certain
-    # the same of the records of the first release, where that is one of those that are attacked
-    first_low: float | None = None
+    first_low: float | None = None  # the same of the records of the first release
     first_high: float | None = None
     # by how much more an intruder links than with the first release alone: of the attacks found, at least,
     # and at most. Of releases that cannot be aligned he takes the best group that there is by then
@@ -311,7 +303,6 @@ def release_risks(stages: Sequence[Stage]) -> list[ReleaseRisk]:
 
 
 def _of_family(name: str, stages: Sequence[Stage]) -> list[ReleaseRisk]:
-    """One family at all stages."""
     first, rows = stages[0], _carried(name, stages, [_alone(name, stage) for stage in stages])
     rows = [_of_first(name, stage, first, row) for stage, row in zip(stages, rows, strict=True)]
     found = []
@@ -398,7 +389,6 @@ def _best(one: ReleaseRisk, other: ReleaseRisk) -> ReleaseRisk:
 def _risen(
     row: ReleaseRisk, first: ReleaseRisk, last: ReleaseRisk, *, same: bool, at_least: float
 ) -> ReleaseRisk:
-    """The row with its rise; none where either worst case is not known."""
     if first.low is None or first.high is None or last.low is None or last.high is None:
         return row
     if same:

@@ -38,7 +38,7 @@ from linkrisk.solver.measures.release_sequences import (
     release_risks,
     searched_stages,
 )
-from linkrisk.solver.measures.task import RiskTask, linked_parts, parameters_of, shares_of
+from linkrisk.solver.measures.task import RiskTask, linked_parts, parameters_of, portion, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 
@@ -56,10 +56,8 @@ class CandidatesLeft:
     candidates: float  # what is left; fewer are worse
     alone: float  # share of persons of whom nothing but the truth is left. Higher is worse
     expected: float  # right guesses when an intruder takes one of what is left at random, as a share
-    # share of persons of whom the truth is not left: an intruder would be misled, or see that nothing is
-    lost: float
-    # `expected` as a share of the records, where they have sampling weights, which all other shares are of
-    unweighted: float | None = None
+    lost: float  # share of persons of whom the truth is not left
+    unweighted: float | None = None  # `expected` as a share of the records, if weighted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,14 +68,11 @@ class ReleasesRisk(MeasureResult):
     releases: int
     way: str  # ``together``, ``apart``, or which are attacked together, such as ``1+2,3``
     groups: tuple[tuple[int, ...], ...]  # the same as numbers of releases, from 1
-    # every family at every time, in shares of the records that are released by then
-    risks: tuple[ReleaseRisk, ...]
+    risks: tuple[ReleaseRisk, ...]  # every family at every time, in shares of its records
     left: tuple[CandidatesLeft, ...]  # where not all are attacked together
-    # the confidential columns that distinguished candidates; none where persons did
-    told_by: tuple[str, ...]
+    told_by: tuple[str, ...]  # confidential columns that distinguished candidates
     remarks: tuple[str, ...]  # the notes
-    # what the learned distances link at most, as a share of the records, where they have sampling weights
-    unweighted: float | None = None
+    unweighted: float | None = None  # most that is linked, as a share of the records
 
     @property
     def at_worst(self) -> tuple[float, float] | None:
@@ -114,7 +109,6 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def _last(self) -> list[ReleaseRisk]:
-        """All families at last, as far as their rise is known."""
         return [risk for risk in self.risks if risk.number == self.releases and risk.rise is not None]
 
     @property
@@ -270,7 +264,7 @@ def _left(
     mark = marks([releases.of(stage.members) for stage in stages], told_by)
     names = [name for name in stages[0].results if all(name in stage.results for stage in stages)]
     for at, name in enumerate(names):
-        part = clock.part(None if clock.remaining is None else clock.remaining / (len(names) - at))
+        part = portion(clock, 1.0 / (len(names) - at))
         problems = [stage.problems[name] for stage in stages]
         blocks = [{label: block for block, label in enumerate(problem.labels)} for problem in problems]
         persons = [label for label in blocks[0] if all(label in others for others in blocks)]
@@ -290,7 +284,6 @@ def _left(
 
 
 def _weights(problem: Problem, blocks: Sequence[int]) -> FloatArray:
-    """What some records stand for."""
     weight = problem.survey.weight
     return np.ones(len(blocks)) if weight is None else weight[blocks]
 

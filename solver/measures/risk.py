@@ -182,7 +182,6 @@ def take_measures(
 
 
 def _lacking(measure: Measure, task: RiskTask) -> str | None:
-    """Why a measure cannot be taken; None where it can."""
     try:
         return measure.lacking(task)
     except Exception as error:  # a measure that fails here must not cost all others
@@ -357,8 +356,7 @@ class Measuring:
     families: Sequence[str]  # of distances, whose worst cases are searched
     choices: MeasureChoices
     tolerated: float  # share of records
-    # whether an intruder can tell which records of several releases belong together (`Way`)
-    way: str = Way.TOGETHER
+    way: str = Way.TOGETHER  # whether records of several releases can be aligned (`Way`)
 
 
 def measured(

@@ -28,7 +28,7 @@ from linkrisk.solver.measures.other_scales import (
     means,
     together,
 )
-from linkrisk.solver.measures.task import RiskTask, Shares, linked_parts, shares_of
+from linkrisk.solver.measures.task import RiskTask, Shares, linked_parts, portion, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.percent import percent
@@ -62,8 +62,7 @@ class SimpleAttack:
     linked: float | None
     share: float | None  # the same as a share
     reason: str | None = None  # why it was not tried
-    # share of the records; None where they have no sampling weights, or it was not tried. Higher is worse
-    unweighted: float | None = None
+    unweighted: float | None = None  # share of the records, where these have weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,7 +205,7 @@ def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attac
         if clock.expired:
             raise _NotTriedError(_NO_TIME)
         pair = compared(task)
-        part = clock.part(None if clock.remaining is None else max(1e-9, _PART * clock.remaining))
+        part = portion(clock, _PART)
         found = Evaluator(pair, stop=task.stop_by(part)).rank(baseline_forms(pair)[name])
         if not found.settled.all():
             raise _NotTriedError("there was no time to look at all records")
@@ -291,7 +290,6 @@ def _bayes(task: RiskTask, clock: Clock) -> Shares:
 
 
 def _matched(task: RiskTask, clock: Clock) -> Shares:
-    """The optimal one-to-one assignment by equal weights."""
     pair = task.first.pair
     if max(pair.blocks, len(pair.candidates)) > MATCHED:
         raise _NotTriedError(f"its time grows with the cube of the records; for at most {MATCHED:,}")

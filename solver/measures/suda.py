@@ -71,8 +71,7 @@ class MinimalUniques:
 
     largest: int  # sizes up to this one were searched
     score: FloatArray  # (n,): SUDA score: the sum over the record's minimal sample uniques. More is worse
-    # (n, a): the part of the score that stems from those with this key; the parts of a record overlap
-    contribution: FloatArray
+    contribution: FloatArray  # (n, a): the part of the score by this key; parts of a record overlap
     counts: LongArray  # (n, largest): minimal sample uniques of size 1, 2, ... of each record
 
 
@@ -256,16 +255,11 @@ class Suda(PerRecord):
     fraction_known: bool  # whether it comes from sampling weights
     uniques: int  # sample uniques on all keys. More are worse
     paired: int  # records whose key exactly one other record has
-    # probability that a unique match with the file is a correct one. More is worse. None without uniques and
-    # pairs
-    dis: float | None
-    # (a,): part of the sum of all scores that stems from minimal sample uniques with this key, 0 to 1. Parts
-    # overlap. All 0 where there are none
-    attribute_contribution: FloatArray
+    dis: float | None  # that a unique match is correct; more is worse. None without uniques or pairs
+    attribute_contribution: FloatArray  # (a,): parts of all scores by key; they overlap
     score: FloatArray  # (records,): SUDA score (Elliot et al. 2005); 0 for no minimal sample unique
     dis_suda: FloatArray  # (records,): the record's part of `dis`, a probability. More is worse
-    # (records,): size of the record's smallest minimal sample unique, 0 where it has none. Smaller is worse
-    smallest: NDArray[np.int64]
+    smallest: NDArray[np.int64]  # (records,): size of the smallest one, or 0; smaller is worse
     msus: NDArray[np.int64]  # (records,): how many it has. More are worse
     contribution: FloatArray  # (records, a): like `attribute_contribution`, of each record
     remarks: tuple[str, ...] = ()

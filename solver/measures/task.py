@@ -36,10 +36,8 @@ from linkrisk.solver.worst_case.single_fit import FitRequest
 class MeasureChoices:
     """Checked as far as that goes without the files."""
 
-    # columns of the original file to show risk by; None where the measure chooses
-    groups: tuple[str, ...] | None = None
-    # sampling fraction: records for each person of the population, above 0 and at most 1
-    fraction: float | None = None
+    groups: tuple[str, ...] | None = None  # original columns to show risk by; None for a default
+    fraction: float | None = None  # records for each person, above 0 and at most 1
     # how numeric attributes were masked, where that is known: as text, and the method. How categorical ones
     # were, the problem says
     masked_by: tuple[tuple[str, MaskingMethod], ...] = ()
@@ -71,7 +69,6 @@ class MeasureChoices:
 
 
 def _checked(fraction: object) -> float:
-    """A sampling fraction; UsageError otherwise."""
     if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0.0 < float(fraction) <= 1.0:
         raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
     return float(fraction)
@@ -81,8 +78,7 @@ class Shares(NamedTuple):
     """Shares of right links."""
 
     share: float  # of the records; of what they stand for, where they have sampling weights
-    # of the records; None where they have no sampling weights, or all the same one
-    unweighted: float | None = None
+    unweighted: float | None = None  # of the records; None where weights are all the same
 
 
 def shares_of(right: NDArray[Any], weight: FloatArray | None) -> Shares:
@@ -102,6 +98,11 @@ MOMENT = 25_000_000
 """Pairs of a record and a candidate that are compared within a moment."""
 
 
+def portion(clock: Clock, share: float) -> Clock:
+    """A clock for a share of what is left; without a limit where there is none."""
+    return clock.part(None if clock.remaining is None else max(1e-9, share * clock.remaining))
+
+
 @dataclass(frozen=True)
 class Attack:
     """Parameters that were learned, and what they link."""
@@ -110,8 +111,7 @@ class Attack:
     theta: FloatArray  # (dimension,)
     result: FamilyFit  # with the bound for all other parameters
     evaluation: Evaluation  # what became of every record, as far as there was time
-    # blocks of which the search has proved that they cannot all be linked
-    cores: tuple[frozenset[int], ...] = ()
+    cores: tuple[frozenset[int], ...] = ()  # blocks that provably cannot all be linked
 
 
 def parameters_of(problem: Problem, result: FamilyFit) -> FloatArray:

@@ -39,9 +39,7 @@ class Anonymity:
     k: int
     masked: int  # records of either file; a missing value is a category of its own. More are worse
     original: int
-    # the same where a missing value fits any; None where no value is missing, or patterns of missing values
-    # are too many
-    masked_wildcard: int | None
+    masked_wildcard: int | None  # where a missing value fits any; None where that is not counted
     original_wildcard: int | None
 
 

@@ -189,7 +189,6 @@ def _by_other_rule(known: Known) -> Ends | None:
 
 
 def _weight(family: Family, among: np.ndarray, weight: np.ndarray) -> float:
-    """What a family links among some blocks."""
     return 0.0 if family.counted is None else float(weight[family.counted.linked & among].sum())
 
 

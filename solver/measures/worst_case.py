@@ -22,9 +22,7 @@ class FamilyRisk:
     """The worst case of one family."""
 
     aggregator: str
-    # records that the learned distance links (expected links with shared ties, their sampling weights where
-    # there are some); None where the family has no result
-    linked: float | None
+    linked: float | None  # what the learned distance links; None where the family has no result
     most: float | None  # no parameters of the family link more
     proven: bool  # whether the two meet
     confidence: float | None  # of `most`, where samples were searched; None where it is certain
@@ -52,8 +50,7 @@ class WorstCaseRisk(MeasureResult):
     measure: ClassVar[str] = "worst-case"
     total: float  # what all numbers are part of: records, or the sum of their sampling weights
     families: tuple[FamilyRisk, ...]  # more links are worse
-    # records that the worst distance does not link because others are identical to the partner
-    with_twins: int = 0
+    with_twins: int = 0  # not linked as others are identical to the partner
 
     @property
     def findings(self) -> tuple[Finding, ...]:
