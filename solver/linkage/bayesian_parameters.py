@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,25 +29,8 @@ UNKNOWN = -1
 """The code of a missing value, and of a category that no training record has: no evidence."""
 
 
-class Categories(ABC):
-    """How the values of one attribute become codes 0, 1, ..., `size` - 1."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of categories."""
-
-    @abstractmethod
-    def codes(self, column: pd.Series) -> IndexArray:
-        """The code of each value, shape (n,); `UNKNOWN` where it is no evidence."""
-
-    @abstractmethod
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Plain lists, ready for JSON."""
-
-
 @dataclass(frozen=True)
-class Intervals(Categories):
+class Intervals:
     """Classes of numbers."""
 
     cuts: tuple[float, ...]  # ascending; class k holds the values above ``cuts[k - 1]`` and up to ``cuts[k]``
@@ -59,7 +41,7 @@ class Intervals(Categories):
         return len(self.cuts) + 1
 
     def codes(self, column: pd.Series) -> IndexArray:
-        """The class of each number; unseen numbers belong to a class too."""
+        """The class of each number, also of unseen ones."""
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         codes = np.searchsorted(np.array(self.cuts, dtype=np.float64), values)
         return np.where(np.isnan(values), UNKNOWN, codes).astype(np.intp)
@@ -70,7 +52,7 @@ class Intervals(Categories):
 
 
 @dataclass(frozen=True)
-class Labels(Categories):
+class Labels:
     """Categories that are values themselves."""
 
     labels: tuple[str, ...]  # the values, all different
@@ -90,6 +72,10 @@ class Labels(Categories):
         return {"categories": list(self.labels)}
 
 
+Categories = Intervals | Labels
+"""How the values of one attribute become codes 0, 1, ..., `size` - 1; `UNKNOWN` where one is no evidence."""
+
+
 def learn_categories(column: pd.Series, scale: Scale, classes: int) -> Categories:
     """Categories of an attribute from its values in the training records."""
     if scale is Scale.NUMERIC:
@@ -104,7 +90,6 @@ def equal_frequency(values: FloatArray, classes: int) -> tuple[float, ...]:
     the records above the last cut are shared out evenly among the classes that are left, and the next cut
     is made where it comes nearest to that share. A cut lies half way between two values, so that a value
     that was not seen falls into the class of the nearest one that was.
-    Shapes: `values` (n,).
     """
     distinct, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts)[:-1]
@@ -116,7 +101,7 @@ def equal_frequency(values: FloatArray, classes: int) -> tuple[float, ...]:
 
 
 def _even(below: IndexArray, records: int, classes: int) -> IndexArray:
-    """Which gaps between values to cut at; `below` counts the records below each gap."""
+    """Gaps between values to cut at; `below` counts the records below each gap."""
     chosen: list[int] = []
     first, done = 0, 0
     for left in range(classes, 1, -1):

@@ -55,9 +55,9 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def category_distances(attribute: CategoricalAttribute, missing: Missing) -> NDArray[np.float64]:
-    """The distance of each category of an original record to each of a masked one.
+    """The distance of each category of an original record to each of a masked one, inf where impossible.
 
-    Shapes: result (categories, categories).
+    With a last row and column for the missing category, where one is missing.
     """
     make = ordinal_table if attribute.scale is Scale.ORDINAL else nominal_table
     table = restricted(make(len(attribute.categories)), attribute.possible)

@@ -154,10 +154,7 @@ class MarginalLikelihood:
 def cell_counts(
     codes: IndexArray, columns: Iterable[int], sizes: tuple[int, ...]
 ) -> tuple[IndexArray, IndexArray]:
-    """Count records in the cells of the table of some attributes.
-
-    Shapes: result (occupied,), result (occupied,).
-    """
+    """Occupied cells of the flattened table of some attributes, ascending, and their numbers of records."""
     place = np.zeros(len(codes), dtype=np.intp)
     for column in columns:
         place = place * sizes[column] + codes[:, column]
@@ -258,8 +255,8 @@ class GraphicalModel:
 
         Messages go from the leaves of the junction tree to its roots (Lauritzen and Spiegelhalter 1988), for
         many records at a time and scaled, so that nothing vanishes. A message that depends on the records of
-        one file only is computed once for each of them, not for each pair.
-        Shapes: `evidence` (q, 1), result (q, c).
+        one file only is computed once for each of them, not for each pair. The evidence is the codes of known
+        nodes, shape (q, 1) for q records of one file, (1, c) for c of the other; the result has shape (q, c).
         """
         total: FloatArray = np.zeros((1, 1))
         messages: list[list[tuple[set[int], FloatArray]]] = [[] for _ in self.forest]
@@ -314,8 +311,7 @@ def posterior_mean(
     """Probability table of a clique, ``(n_i + lambda / K) / (n + lambda)``.
 
     The posterior mean under the hyper-Dirichlet prior (Smith 2016, section 5.2): its marginals are the tables
-    of the separators, whatever clique they are taken from.
-    Shapes: `cells, counts` (occupied,), `shape` : tuple of int.
+    of the separators, whatever clique they are taken from. K is the number of cells.
     """
     table = np.full(prod(shape), prior_weight / prod(shape))
     table[cells] += counts

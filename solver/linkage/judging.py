@@ -31,13 +31,13 @@ from linkrisk.solver.linkage.precision_recall import (
 )
 from linkrisk.solver.linkage.score_ranks import (
     Part,
+    PartnerRanks,
     Partners,
     Rivals,
-    Standing,
     limits,
-    no_standing,
+    no_ranks,
     rank_pairs,
-    stand,
+    rank_partners,
 )
 from linkrisk.solver.run.clock import Clock
 
@@ -57,7 +57,7 @@ class JudgedLinks:
 def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     """Find what becomes of every block: linked when its partner scores strictly higher than every rival.
 
-    Scores that stand for a distance of `fit` are judged as that distance, by the evaluator, which alone knows
+    Scores that represent a distance of `fit` are judged as that distance, by the evaluator, which alone knows
     what ties. Others tie when they differ by no more than rounding (`TIE_TOLERANCE` of the partner's), and a
     tie is not a link.
 
@@ -96,7 +96,7 @@ def judged_links(
     blocks = BlockKinds.of(linker, truth)
     part = blocks.part
     own = part.partners.own[blocks.place]
-    ranks = linker.standing(part) if blocks.of_linker and not curve else None
+    ranks = linker.partner_ranks(part) if blocks.of_linker and not curve else None
     if ranks is not None:
         return JudgedLinks(_evaluation(ranks, own, truth, blocks.place))
     thresholds = Thresholds.of(thresholds_of(own) if curve else np.empty(0))
@@ -110,7 +110,7 @@ def judged_links(
     else:
         scan = scan_scores(blocks.scores, part, thresholds, ranked=evaluation is None)
     if evaluation is None:
-        evaluation = _evaluation(scan.standing, own, truth, blocks.place)
+        evaluation = _evaluation(scan.ranks, own, truth, blocks.place)
     if not curve:
         return JudgedLinks(evaluation)
     found = curve_of(own, scan.counts)
@@ -118,11 +118,11 @@ def judged_links(
 
 
 def _evaluation(
-    ranks: Standing, own: FloatArray, truth: Truth, place: IndexArray | None = None
+    ranks: PartnerRanks, own: FloatArray, truth: Truth, place: IndexArray | None = None
 ) -> Evaluation:
-    """The evaluation of blocks whose partners have the scores `own`, and stand at `place` in `ranks`."""
+    """The evaluation of blocks whose partners have the scores `own`, and are at `place` in `ranks`."""
     if place is not None:
-        ranks = Standing._make(values[place] for values in ranks)
+        ranks = PartnerRanks._make(values[place] for values in ranks)
     as_near = ranks.at_least - ranks.nearer
     return Evaluation(
         linked=(ranks.nearer == 0) & (as_near == 0) & (own > -np.inf),
@@ -148,11 +148,11 @@ def _judged_pairs(linker: LearnedLinker, pairs: ScoredPairs, truth: Truth, *, cu
     return JudgedLinks(evaluation, found, claim_of(linker, top_of_pairs(pairs), own, found))
 
 
-def _ranks_among_pairs(pairs: ScoredPairs, truth: Truth, own: FloatArray) -> Standing:
+def _ranks_among_pairs(pairs: ScoredPairs, truth: Truth, own: FloatArray) -> PartnerRanks:
     """Rank partners of scores `own` among the scored pairs; all other pairs have the score -inf."""
     group = truth.groups
     mine, blocks = group[truth.partner], truth.partner.size
-    found, scored = no_standing(blocks), np.zeros(blocks, dtype=np.intp)
+    found, scored = no_ranks(blocks), np.zeros(blocks, dtype=np.intp)
     spans = pairs.first[truth.query_rows], pairs.first[truth.query_rows + 1]
     rank_pairs(spans, pairs.candidate, pairs.score, group, mine, limits(own), found, scored)
     rivals = truth.candidates - np.bincount(group)[mine]
@@ -210,7 +210,7 @@ def _nested(kinds: Kinds, group: IndexArray) -> bool:
 class ScoreScan:
     """Statistics of the scores of some kinds."""
 
-    standing: Standing  # of the partners
+    ranks: PartnerRanks  # of the partners
     counts: LongArray  # (thresholds + 1,): number of pairs of records that reach so many thresholds
     top: Top
 
@@ -231,7 +231,7 @@ def scan_scores(
     queries, candidates = part.times.size, part.rivals.times.size
     height = max(1, _CELLS_AT_ONCE // max(1, candidates))
     firsts = iter(range(0, queries, height))  # shared by the threads: next() is atomic
-    found = no_standing(part.partners.own.size)
+    found = no_ranks(part.partners.own.size)
     many = min(threads or os.cpu_count() or 1, -(-queries // height))
 
     def task(_: int) -> tuple[LongArray, Top]:
@@ -243,7 +243,7 @@ def scan_scores(
             if ranked:
                 start = part.start + first
                 some = part.partners.among(start, start + times.size)
-                found.add(some, stand(block, start, part.partners.part(some), part.rivals))
+                found.add(some, rank_partners(block, start, part.partners.part(some), part.rivals))
             if thresholds.values.size:
                 count_between(block, times, part.rivals.times, thresholds, counts)
             top = top.or_of(top_of(block, part.first[rows], part.rivals.first))
@@ -266,7 +266,7 @@ def _scan_by_workers(
     linker: ScoredInShares, part: Part, thresholds: Thresholds, helpers: Helpers
 ) -> ScoreScan:
     """`scan_scores` by workers; all sums are of integers, so that the order of answers does not matter."""
-    found, counts, top = no_standing(part.partners.own.size), thresholds.counts(), Top()
+    found, counts, top = no_ranks(part.partners.own.size), thresholds.counts(), Top()
     places: list[slice] = []
 
     def plan(many: int) -> Sequence[tuple[PairShare, Part]]:
@@ -277,7 +277,7 @@ def _scan_by_workers(
         return tasks
 
     for at, (occupied, scan) in helpers.answers(thresholds, _scan_share, plan):
-        found.add(places[at], scan.standing)
+        found.add(places[at], scan.ranks)
         counts[occupied] += scan.counts
         top = top.or_of(scan.top)
     return ScoreScan(found, counts, top)

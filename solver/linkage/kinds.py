@@ -77,10 +77,7 @@ class ScoredPairs:
         return np.searchsorted(self.query, rows)
 
     def place(self, query: IndexArray, candidate: IndexArray) -> IndexArray:
-        """Place of the given pairs among these, -1 for others; each query at most once.
-
-        Shapes: `query, candidate` (any,).
-        """
+        """Place of the given pairs among these, -1 for others; each query at most once."""
         wanted = np.full(self.queries, -1, dtype=np.int32)
         wanted[query] = candidate
         found = np.flatnonzero(wanted[self.query] == self.candidate)

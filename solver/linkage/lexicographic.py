@@ -130,9 +130,10 @@ def linked_in_order(
     threads: int | None = None,
     kept: Kept | None = None,
 ) -> BoolArray:
-    """Which blocks are linked by comparing attributes in an order, each where all before it tie.
+    """Which blocks (blocks,) are linked by comparing attributes in an `order`, each where all before tie.
 
-    Shapes: `order` (any,), result (blocks,).
+    With `ranked` the order is one of ranks: 0 is the largest attribute distance of each candidate. Blocks not
+    compared before `stop` are not linked. `kept` has the candidates nearby of earlier orders.
     """
     linked = np.zeros(pair.blocks, dtype=bool)
     label = pair.twin_group if pair.ties is Ties.SHARE else np.arange(len(pair.candidates))
@@ -190,7 +191,7 @@ class _Near:
         return self._found[part.start]
 
     def _seek(self, part: slice) -> tuple[IndexArray, IndexArray]:
-        """The candidates near some blocks. Shapes: result (any,), result (blocks, 2)."""
+        """The candidates near some blocks, and the part of them that is each block's, shape (blocks, 2)."""
         pair, many = self._pair, len(self._pair.candidates)
         blocks = np.arange(pair.blocks)[part]
         if self._all:

@@ -16,8 +16,8 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
-from linkrisk.solver.linkage.pair_shares import PairShare, ReadyPairs, Rows
-from linkrisk.solver.linkage.score_ranks import Part, Standing
+from linkrisk.solver.linkage.pair_shares import PairShare, Rows
+from linkrisk.solver.linkage.score_ranks import Part, PartnerRanks
 
 _CELLS_AT_ONCE = 4_000_000
 """Scores that are held at a time: 32 MB."""
@@ -102,7 +102,7 @@ class Linker(ABC):
 
     @abstractmethod
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Learn what there is to learn from the two files and from training records.
+        """Learn from the two files and from training records.
 
         Raises
         ------
@@ -182,7 +182,7 @@ class LearnedLinker(ABC):
         """`scores` of some kinds of queries with every kind of candidates, where there are `kinds`."""
         return self.scores(rows)
 
-    def standing(self, part: Part) -> Standing | None:
+    def partner_ranks(self, part: Part) -> PartnerRanks | None:
         """Rank partners among all kinds, where not every pair has to be scored for that; else None.
 
         Parameters
@@ -229,10 +229,7 @@ class ScoredByKind(LearnedLinker):
 def in_small_blocks(
     score: Callable[[IndexArray, IndexArray], FloatArray], queries: IndexArray, candidates: IndexArray
 ) -> FloatArray:
-    """`LearnedLinker.pair_scores` by a function that scores some queries with some candidates.
-
-    Shapes: `queries, candidates` (pairs,).
-    """
+    """`LearnedLinker.pair_scores` by a function that scores some queries with some candidates."""
     found = np.empty(queries.size)
     for first in range(0, queries.size, _PAIRS_AT_ONCE):
         part = slice(first, first + _PAIRS_AT_ONCE)
@@ -248,7 +245,7 @@ class ScoredInShares(ScoredByKind):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many numbers a candidate is compared by."""
+        """Number of codes by which a candidate is compared."""
 
     @abstractmethod
     def share(self, rows: Rows, candidates: Rows) -> PairShare:
@@ -265,12 +262,9 @@ class ScoredInShares(ScoredByKind):
 
 
 def in_chunks(
-    linker: LearnedLinker | ReadyPairs, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
+    linker: LearnedLinker, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Scores of some queries with every candidate, a part of the queries at a time.
-
-    Shapes: `rows` (any,), result (rows of the part, candidates).
-    """
+    """Scores of some queries with every candidate, a part of the queries at a time, after its place."""
     size = max(1, cells // max(1, candidates))
     for first in range(0, rows.size, size):
         part = slice(first, min(first + size, rows.size))

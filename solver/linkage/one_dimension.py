@@ -17,7 +17,7 @@ from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, ScoredByKind
 from linkrisk.solver.linkage.parameters import OneDimensionParameters
 from linkrisk.solver.linkage.quantifiers import attribute_values, standardised
-from linkrisk.solver.linkage.score_ranks import Part, Standing, standing_on_a_line
+from linkrisk.solver.linkage.score_ranks import Part, PartnerRanks, ranks_on_a_line
 from linkrisk.solver.run.errors import UsageError
 
 Loadings = dict[str, float]
@@ -124,9 +124,9 @@ class _Placed(ScoredByKind):
         first, second = self.both[0].kind[queries], self.both[1].kind[candidates]
         return np.asarray(-np.abs(self._queries[first] - self._candidates[second]))
 
-    def standing(self, part: Part) -> Standing | None:
+    def partner_ranks(self, part: Part) -> PartnerRanks | None:
         """Rank by binary search among sorted places."""
-        return standing_on_a_line(self._queries, self._candidates, part)
+        return ranks_on_a_line(self._queries, self._candidates, part)
 
 
 class PrincipalComponent(OneDimension):

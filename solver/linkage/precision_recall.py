@@ -38,7 +38,7 @@ class Thresholds(NamedTuple):
         return cls(values, scale, np.searchsorted(bucket, np.arange(bucket[-1] + 2)))
 
     def counts(self) -> LongArray:
-        """Of scores that reach so many thresholds, from none to all: none yet."""
+        """Counts of zero for `count_between`."""
         return np.zeros(self.values.size + 1, dtype=np.int64)
 
 
@@ -46,9 +46,9 @@ class Thresholds(NamedTuple):
 def count_between(
     scores: FloatArray, rows: LongArray, columns: LongArray, thresholds: Thresholds, counts: LongArray
 ) -> None:
-    """Add to `counts` how many scores reach so many of the thresholds, from none to all of them.
+    """Add to `counts` (thresholds + 1,) the numbers of scores that reach none, one, ..., all thresholds.
 
-    Shapes: `scores` (rows, columns), `counts` (thresholds + 1,).
+    `rows` and `columns` are the numbers of records that those of `scores` (rows, columns) represent.
     """
     values, start = thresholds.values, thresholds.start
     least, most = values[0], values[-1]
@@ -122,7 +122,10 @@ class PrecisionRecall:
 
 
 def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionRecall:
-    """Count claims at every threshold. Shapes: `own` (matches,)."""
+    """Count claims at every threshold, from the scores `own` of the true matches and those of all `pairs`.
+
+    Both may be of several file pairs; matches of score -inf are never claimed.
+    """
     thresholds = thresholds_of(own)
     found = np.zeros(thresholds.size + 1, dtype=np.intp)
     for scores in pairs:
@@ -196,7 +199,7 @@ class Top:
 
 
 def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top:
-    """The largest score of some kinds of records. Shapes: `scores` (rows, columns)."""
+    """The largest of the `scores` (rows, columns) of kinds with these first records."""
     top = float(scores.max(initial=-np.inf))
     if top == -np.inf:
         return Top()
@@ -217,7 +220,7 @@ def top_of_pairs(pairs: ScoredPairs) -> Top:
 def claim_of(linker: LearnedLinker, top: Top, own: FloatArray, curve: PrecisionRecall) -> Claim | None:
     """The claim that a pair of the largest score is a match; None when no pair can be one.
 
-    Shapes: `own` (blocks,).
+    Where a true pair, of scores `own`, ties with the largest score, the curve's first point claims them all.
     """
     if top.score == -np.inf:
         return None

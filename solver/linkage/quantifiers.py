@@ -18,10 +18,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def attribute_values(frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
-    """Take attributes out of a table as numbers; a category of an ordinal one counts as its position.
-
-    Shapes: result (n, attributes).
-    """
+    """Take attributes out of a table as numbers; a category of an ordinal one counts as its position."""
     if not attributes:
         raise UsageError("representatives need at least one attribute in each file")
     values = np.empty((len(frame), len(attributes)))
@@ -144,25 +141,13 @@ def _shown(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-def _power(x: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    return np.asarray(x ** numbers[0])
-
-
-def _sigmoid(x: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    exponent = np.clip(10.0 * (numbers[0] - x), -700.0, 700.0)
-    return np.asarray(1.0 / (1.0 + np.exp(exponent)))
-
-
-def _threshold(x: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    return np.where(x <= numbers[0], 0.0, 1.0)
-
-
-def _points(x: FloatArray, numbers: Sequence[float]) -> FloatArray:
-    return np.asarray(np.interp(x, numbers[0::2], numbers[1::2]))
-
-
 _KINDS: Mapping[str, Callable[[FloatArray, Sequence[float]], FloatArray]] = MappingProxyType(
-    {"power": _power, "sigmoid": _sigmoid, "threshold": _threshold, "points": _points}
+    {
+        "power": lambda x, numbers: x ** numbers[0],
+        "sigmoid": lambda x, numbers: 1.0 / (1.0 + np.exp(np.clip(10.0 * (numbers[0] - x), -700.0, 700.0))),
+        "threshold": lambda x, numbers: np.where(x <= numbers[0], 0.0, 1.0),
+        "points": lambda x, numbers: np.interp(x, numbers[0::2], numbers[1::2]),
+    }
 )
 
 
@@ -221,7 +206,7 @@ def _number(word: str, text: str) -> float:
 
 
 def values_at(quantifiers: Sequence[Quantifier], size: int) -> FloatArray:
-    """Q(i/N) of each quantifier for i = 0, ..., N. Shapes: result (k, N + 1)."""
+    """Q(i/N) of each quantifier for i = 0, ..., N, shape (quantifiers, N + 1)."""
     x = np.arange(size + 1) / size
     return np.vstack([quantifier(x) for quantifier in quantifiers])
 
@@ -232,8 +217,8 @@ Aggregation = Callable[[FloatArray, Sequence[Quantifier]], FloatArray]
 def owa(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
     """``OWA_Q(a) = sum_i (Q(i/N) - Q((i-1)/N)) a_(i)`` with ``a_(1) >= a_(2) >= ...``.
 
-    Definition 2 of Torra and Nin (2008).
-    Shapes: `values` (n, attributes), result (n, k).
+    Definition 2 of Torra and Nin (2008), of `values` (n, attributes) by k quantifiers, shape (n, k). Missing
+    values are left out: N is the number of values that a record has; NaN for records without any.
     """
     return _by_size(values, quantifiers, _owa)
 
@@ -243,8 +228,7 @@ def sugeno(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
 
     Definition 3 of Torra and Nin (2008): the Sugeno integral for the symmetric fuzzy measure
     ``mu(A) = Q(|A|/N)``. It compares values with measures, so it means what its theory says for values in
-    [0, 1] only; to others the formula is applied as it stands.
-    Parameters and result are those of `owa`.
+    [0, 1] only; to others the formula is applied as it is. Parameters and result are those of `owa`.
     """
     return _by_size(values, quantifiers, _sugeno)
 

@@ -38,7 +38,7 @@ from linkrisk.solver.linkage.quantifiers import (
     standardised,
     sugeno,
 )
-from linkrisk.solver.linkage.score_ranks import Part, Standing, standing_on_a_line
+from linkrisk.solver.linkage.score_ranks import Part, PartnerRanks, ranks_on_a_line
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -87,10 +87,10 @@ class _Distances(ScoredByKind):
             self.both[1].kind[candidates],
         )
 
-    def standing(self, part: Part) -> Standing | None:
+    def partner_ranks(self, part: Part) -> PartnerRanks | None:
         """Rank by binary search where there is one value, and none is missing."""
         line = self._queries.shape[1] == 1 and _roots_are_sizes(self._queries, self._candidates)
-        return standing_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
+        return ranks_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
 
 
 def _roots_are_sizes(queries: FloatArray, candidates: FloatArray) -> bool:

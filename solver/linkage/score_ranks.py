@@ -73,7 +73,7 @@ class Part:
         return Part(start, self.times[rows], self.first[rows], partners, self.rivals.part(columns))
 
 
-class Standing(NamedTuple):
+class PartnerRanks(NamedTuple):
     """Ranks of partners among rivals; arrays of shape (partners,)."""
 
     nearer: IndexArray  # number of rivals that score higher
@@ -81,7 +81,7 @@ class Standing(NamedTuple):
     best: FloatArray  # highest score of a rival
     rival: IndexArray  # first rival with that score, -1 without rivals
 
-    def add(self, place: slice, some: Standing) -> None:
+    def add(self, place: slice, some: PartnerRanks) -> None:
         """Add what some rivals change for some partners; the first of the best is kept, in any order."""
         self.nearer[place] += some.nearer
         self.at_least[place] += some.at_least
@@ -92,10 +92,10 @@ class Standing(NamedTuple):
         self.rival[place] = np.where(better, some.rival, rival)
 
 
-def no_standing(partners: int) -> Standing:
+def no_ranks(partners: int) -> PartnerRanks:
     """Ranks before any rival has been compared."""
     nearer, at_least = (np.zeros(partners, dtype=np.intp) for _ in range(2))
-    return Standing(nearer, at_least, np.full(partners, -np.inf), np.full(partners, -1, dtype=np.intp))
+    return PartnerRanks(nearer, at_least, np.full(partners, -np.inf), np.full(partners, -1, dtype=np.intp))
 
 
 def limits(own: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -104,22 +104,22 @@ def limits(own: FloatArray) -> tuple[FloatArray, FloatArray]:
     return own + tolerance, own - tolerance
 
 
-def stand(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) -> Standing:
+def rank_partners(scores: FloatArray, first: int, partners: Partners, rivals: Rivals) -> PartnerRanks:
     """Rank partners by `scores` (rows, kinds of candidates) of the kinds of queries from `first` on."""
-    found = no_standing(partners.own.size)
+    found = no_ranks(partners.own.size)
     here = partners._replace(query=partners.query - first, partner=partners.partner - rivals.start)
-    _stand(scores, here, *limits(partners.own), rivals, found)
+    _rank(scores, here, *limits(partners.own), rivals, found)
     return found
 
 
 @kernel
-def _stand(
+def _rank(
     scores: FloatArray,
     partners: Partners,
     above: FloatArray,
     below: FloatArray,
     rivals: Rivals,
-    found: Standing,
+    found: PartnerRanks,
 ) -> None:
     row, partner, mine, away, _ = partners
     _, times, first, other, group = rivals
@@ -148,7 +148,7 @@ def _stand(
         nearer[block], at_least[block], best[block], rival[block] = higher, reached, top, who
 
 
-def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> Standing | None:
+def ranks_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> PartnerRanks | None:
     """Rank partners by scores ``-|a - b|`` of places of all `queries` and `candidates`, shapes (kinds,).
 
     On either side of a query scores fall with the distance, also when they are rounded, so binary search
@@ -165,7 +165,7 @@ def standing_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) 
     # Candidates of the partner's group score as the partner does, so they never score higher.
     size = np.bincount(group, rivals.times).astype(np.int64)
     alone = rivals.other < 0
-    found = no_standing(partners.own.size)
+    found = no_ranks(partners.own.size)
     _search(
         queries[partners.query],
         _Sorted(
@@ -229,7 +229,7 @@ def _search(
     away: LongArray,
     above: FloatArray,
     least: FloatArray,
-    found: Standing,
+    found: PartnerRanks,
 ) -> None:
     places, below, first, other, group = candidates
     nearer, at_least, best, rival = found
@@ -264,7 +264,7 @@ def rank_pairs(
     group: IndexArray,
     mine: IndexArray,
     limits: tuple[FloatArray, FloatArray],
-    found: Standing,
+    found: PartnerRanks,
     scored: IndexArray,
 ) -> None:
     """Rank partners among the scored pairs of their blocks, which lie in `spans`, and count those."""

@@ -191,9 +191,11 @@ MOST_SIMILAR = 30_000_000
 def similar_texts(
     first: NDArray[np.generic], second: NDArray[np.generic], comparison: Comparison
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Pairs of texts that are alike enough to be more than full disagreement.
+    """Find the pairs of distinct texts that are more similar than full disagreement.
 
-    Shapes: result (first,), result (pairs,), result (pairs,).
+    By Jaro-Winkler (prefix weight 0.1) or Levenshtein (one minus the least number of edits as a share of the
+    longer text). Returns the number of pairs of each text of `first`, and of all pairs, one text of `first`
+    after the other, the place in `second` and the similarity.
     """
     rows, columns = first.tolist(), second.tolist()
     size = max(1, _CELLS_AT_ONCE // max(1, len(columns)))

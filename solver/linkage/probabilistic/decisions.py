@@ -23,7 +23,7 @@ _LEAST_GAIN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Reviewed:
-    """Pairs that people have decided on."""
+    """Pairs with a clerical decision."""
 
     query: IndexArray  # (any,): their rows
     candidate: IndexArray
@@ -37,7 +37,7 @@ class Decisions:
     linked: BoolArray  # (pairs,)
     clerical: BoolArray
     looked_at: BoolArray  # (pairs,): whether both records were still there in the pass of the pair
-    probability: FloatArray  # (pairs,): of a match; 1 or 0 where people have decided
+    probability: FloatArray  # (pairs,): of a match; 1 or 0 after a clerical decision
 
 
 def decide(
@@ -45,14 +45,15 @@ def decide(
 ) -> Decisions:
     """Link pairs by the thresholds that were learned, in the union of all passes or pass by pass."""
     pairs, parameters = learned.scored_pairs, learned.parameters
-    link, non_link = (_weight(parameters["thresholds"][end]) for end in ("link", "non_link"))
+    ends = (parameters["thresholds"][end] for end in ("link", "non_link"))
+    link, non_link = (np.inf if end is None else float(end) for end in ends)
     leave = bool(parameters["linked_leave"])
     probability = learned.probabilities(pairs.score)
     linked, undecided = np.zeros(pairs.score.size, np.bool_), np.ones(pairs.score.size, np.bool_)
     if reviewed is not None:
         place = _places(learned, reviewed, one_to_one)
-        known, said = place[place >= 0], reviewed.link[place >= 0]
-        linked[known], probability[known], undecided[known] = said, said, False
+        known, are_links = place[place >= 0], reviewed.link[place >= 0]
+        linked[known], probability[known], undecided[known] = are_links, are_links, False
     free = _Free(pairs)
     if leave or one_to_one is not None:
         free.take(np.flatnonzero(linked))
@@ -80,33 +81,29 @@ def decide(
     return Decisions(linked, for_review, looked_at | ~undecided, probability)
 
 
-def _weight(threshold: float | None) -> float:
-    return np.inf if threshold is None else float(threshold)
-
-
 def _gains(weights: FloatArray, even: float) -> FloatArray:
-    """What links gain: their log odds in bits, so that the largest total is the likeliest set of links.
+    """Gains of links: log odds in bits, so that the largest total is the likeliest set of links.
 
-    Where worse than even odds are linked too, what they gain more than the least of them.
+    Where worse than even odds are linked too, gains are relative to the least of them.
     """
     return np.asarray(weights - min(even, weights.min(initial=np.inf)) + _LEAST_GAIN)
 
 
 class _Free:
-    """Which records no link has taken yet."""
+    """Records that no link has taken yet."""
 
     def __init__(self, pairs: ScoredPairs) -> None:
         self._pairs = pairs
         self._query = np.ones(pairs.queries, dtype=np.bool_)
         self._candidate = np.ones(pairs.candidates, dtype=np.bool_)
 
-    def both(self, which: IndexArray) -> BoolArray:
+    def both(self, which: IndexArray | slice) -> BoolArray:
         """Whether both records of some pairs are free."""
         pairs = self._pairs
         return np.asarray(self._query[pairs.query[which]] & self._candidate[pairs.candidate[which]])
 
     def take(self, which: IndexArray) -> None:
-        """The records of some pairs are free no more."""
+        """Mark the records of some pairs as taken."""
         self._query[self._pairs.query[which]] = False
         self._candidate[self._pairs.candidate[which]] = False
 
@@ -157,7 +154,7 @@ class Losses:
 
 
 def shared_columns(passes: Sequence[Pass]) -> tuple[str, ...]:
-    """Columns that every pass needs: how many matches disagree there cannot be known."""
+    """Columns that every pass needs, so that disagreement of matches there cannot be estimated."""
     return tuple(name for name in passes[0].columns if all(name in one.columns for one in passes))
 
 
@@ -166,7 +163,7 @@ def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisi
 
     Agreement of matches on keys of one column is taken to be independent of that on keys of others, as in
     the model of Fellegi and Sunter. A record that is linked is taken to have no other match: otherwise
-    all who look a little like a linked person would count as matches that were missed.
+    all records similar to a linked one would count as missed matches.
     """
     passes = learned.files.joined.passes
     if shared_columns(passes):
@@ -200,7 +197,7 @@ def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisi
 
 
 def _keys_by_column(passes: Sequence[Pass]) -> list[tuple[Key, ...]]:
-    """Different keys, those of the same column together."""
+    """Distinct keys, grouped by column."""
     keys = dict.fromkeys(key for one in passes for key in one.keys)
     columns = dict.fromkeys(key.column for key in keys)
     return [tuple(key for key in keys if key.column == column) for column in columns]
@@ -218,20 +215,15 @@ def _agreeing(
 
 def _possible(learned: LearnedPasses, decisions: Decisions) -> BoolArray:
     """Which pairs may be matches: the links, and pairs of records that no link has."""
-    pairs, linked = learned.scored_pairs, decisions.linked
-    free = np.ones(pairs.queries, np.bool_), np.ones(pairs.candidates, np.bool_)
-    free[0][pairs.query[linked]] = False
-    free[1][pairs.candidate[linked]] = False
-    possible = free[0][pairs.query]
-    possible &= free[1][pairs.candidate]
-    possible |= linked
-    return possible
+    free = _Free(learned.scored_pairs)
+    free.take(np.flatnonzero(decisions.linked))
+    return free.both(slice(None)) | decisions.linked
 
 
 def _shares_of_cells(weight: FloatArray, seen: BoolArray, shape: tuple[int, ...]) -> FloatArray | None:
     """The share of each cell among all matches, from those of cells that a pass compares.
 
-    EM of a product of multinomials that is cut off: unseen cells get what is expected of them.
+    EM of a truncated product of multinomials: unseen cells get their expected counts.
     """
     total = float(weight[seen].sum())
     if not total > 0:

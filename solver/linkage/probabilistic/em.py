@@ -59,16 +59,20 @@ class OutsidePairs:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
-    """What EM found."""
+class Probabilities:
+    """Probabilities of a linkage model, levels in the order from disagreement to full agreement."""
 
-    # for each attribute the probability of each level among matches and among other pairs, disagreement
-    # first; each sums to one
-    m: tuple[FloatArray, ...]
-    u: tuple[FloatArray, ...]
-    p: float  # the share of matches among the compared pairs, and those outside where there are any
-    # before each iteration and at the end: the log-likelihood of the pattern counts plus the log of the
-    # priors up to a constant. It never falls
+    m: Sequence[FloatArray]  # of every attribute, the probability of each level among matches; sums to one
+    u: Sequence[FloatArray]  # the same among other pairs
+    p: float  # share of matches among the pairs of the model
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate(Probabilities):
+    """Result of EM; `p` is the share among the compared pairs, and those outside where there are any."""
+
+    # Before each iteration and at the end: log-likelihood of the pattern counts plus the log of the priors up
+    # to a constant. It never falls.
     log_posterior: tuple[float, ...]
     converged: bool
     match_probability: FloatArray  # (G,): of each pattern

@@ -138,7 +138,8 @@ def _find_patterns(
 def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: LongArray) -> LongArray:
     """Count the agreement patterns of queries `first`..`last`-1 with the candidates they are compared with.
 
-    Shapes: `table` (power of two, 2).
+    `table` (power of two, 2) is a hash table of patterns, -1 where it is empty, and their counts; the result
+    is the same array or a larger one.
     """
     attributes, candidates = coded.candidate_slot.shape
     lookup = np.zeros(coded.slot_first[attributes], dtype=np.int64)

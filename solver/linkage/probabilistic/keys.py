@@ -166,10 +166,7 @@ def _text(column: pd.Series) -> NDArray[np.object_]:
 
 
 def pass_codes(task: LinkageTask, one: Pass) -> tuple[LongArray, LongArray]:
-    """A number for each record, equal where all keys of the pass agree; -1 where one has no value.
-
-    Shapes: result (queries,), result (candidates,).
-    """
+    """A number for each query and candidate, equal where all keys of the pass agree; -1 without a value."""
     queries = len(task.queries)
     together = np.zeros(queries + len(task.candidates), dtype=np.int64)
     known = np.ones(together.size, dtype=np.bool_)

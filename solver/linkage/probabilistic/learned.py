@@ -26,7 +26,7 @@ from linkrisk.solver.linkage.probabilistic.coding import (
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes
-from linkrisk.solver.linkage.probabilistic.em import Estimate
+from linkrisk.solver.linkage.probabilistic.em import Estimate, Probabilities
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights
 from linkrisk.solver.linkage.probabilistic.match_weights import (
     MatchWeights,
@@ -95,11 +95,11 @@ class ComparedFiles:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many kinds of queries and of candidates there are."""
+        """Number of kinds of queries and of candidates."""
         return len(self.coded.query_code), self.coded.candidate_slot.shape[1]
 
     def patterns(self, helpers: Helpers | None = None) -> PatternCounts:
-        """How often each agreement pattern occurs, by whatever way is the shortest."""
+        """Count the agreement patterns, jointly or pair by pair, whichever is faster."""
         given = self.columns, self.comparisons, self.kinds
         if not self.blocks.key.shape[1] and worth_counting_jointly(*given):
             return as_counts(joint_table(*given), len(self.columns))
@@ -125,13 +125,11 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
     def __init__(
         self,
         files: ComparedFiles,
-        m: Sequence[FloatArray],
-        u: Sequence[FloatArray],
-        p: float,
+        probabilities: Probabilities,
         parameters: dict[str, Any],
         notes: tuple[str, ...] = (),
     ) -> None:
-        super().__init__(m, u, p, parameters, notes)
+        super().__init__(probabilities, parameters, notes)
         self.files, self.both = files, files.kinds
         self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
 
@@ -156,12 +154,12 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
 
     @property
     def codes(self) -> Codes:
-        """The files and the weights as compiled code reads them."""
+        """The files and the weights for compiled code."""
         return Codes(self.files.coded, self.files.blocks, self._weights)
 
     @property
     def width(self) -> int:
-        """As many as there are attributes."""
+        """Number of attributes."""
         return len(self.files.attributes)
 
     def share(self, rows: Rows, candidates: Rows) -> CodeShare:
@@ -174,13 +172,10 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
 
 
 @dataclass(frozen=True, eq=False)
-class ReadParameters:
+class ReadParameters(Probabilities):
     """Parameters that were learned before, read and checked."""
 
     comparisons: dict[str, Comparison]
-    m: list[FloatArray]
-    u: list[FloatArray]
-    p: float
     blocking: list[str]
 
 
@@ -192,7 +187,8 @@ def read_parameters(parameters: Mapping[str, Any], task: LinkageTask) -> ReadPar
         m, u = ([np.array(row[key], dtype=np.float64) for row in rows.values()] for key in ("m", "u"))
         p, keys = float(parameters["p"]), [str(key) for key in parameters["blocking"]]
     except (KeyError, TypeError, ValueError, DataError) as problem:
-        raise UsageError(f"these are not parameters of a probabilistic linker: {_said(problem)}") from None
+        reason = f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+        raise UsageError(f"these are not parameters of a probabilistic linker: {reason}") from None
     if tuple(rows) != tuple(task.query_attributes):
         raise UsageError(
             f"the parameters are those of attributes {', '.join(rows)}, not of "
@@ -203,18 +199,14 @@ def read_parameters(parameters: Mapping[str, Any], task: LinkageTask) -> ReadPar
     for name, *tables in zip(rows, m, u, strict=True):
         for symbol, table in zip("mu", tables, strict=True):
             _check_probabilities(name, symbol, table, comparisons[name].levels)
-    return ReadParameters(comparisons, m, u, p, keys)
+    return ReadParameters(m, u, p, comparisons, keys)
 
 
 def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedProbabilistic:
     """Apply parameters that were learned before to the files of a task (see `read_parameters`)."""
     read = read_parameters(parameters, task)
     files = ComparedFiles.of(task, read.comparisons, read.blocking)
-    return LearnedProbabilistic(files, read.m, read.u, read.p, dict(parameters))
-
-
-def _said(problem: Exception) -> str:
-    return f"{problem} is missing" if isinstance(problem, KeyError) else str(problem)
+    return LearnedProbabilistic(files, read, dict(parameters))
 
 
 def _check_probabilities(name: str, symbol: str, table: FloatArray, levels: int) -> None:

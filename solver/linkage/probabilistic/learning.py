@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +21,11 @@ from linkrisk.solver.linkage.probabilistic.em import (
     MOST_MATCHES,
     EMSettings,
     OutsidePairs,
+    Probabilities,
     estimate,
     notes_on,
 )
-from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, add_agreement
+from linkrisk.solver.linkage.probabilistic.kernels import add_agreement
 from linkrisk.solver.linkage.probabilistic.keys import Pass, parse_pass
 from linkrisk.solver.linkage.probabilistic.learned import read_parameters, shown_parameters
 from linkrisk.solver.linkage.probabilistic.match_weights import (
@@ -42,7 +43,7 @@ from linkrisk.solver.linkage.probabilistic.pairs import (
     pair_levels,
 )
 from linkrisk.solver.linkage.probabilistic.pass_shares import Patterns, compared_by, patterns_of
-from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
+from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_counts
 from linkrisk.solver.run.errors import UsageError
 
 RANDOM_PAIRS = 1 << 22
@@ -72,38 +73,27 @@ def compare_pairs(
     most = sum(joined.pairs)
     room = Pairs(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.uint8))
     pattern, size = np.empty(most, dtype=np.int32), 0
-    by_others = helpers is not None and helpers.worth(_DEARER * most)
-    looks = compared_by(helpers, joined, levels) if helpers and by_others else _compared(joined, levels)
-    for pairs, (place, distinct) in looks:
+    batches: Iterable[tuple[Pairs, Patterns]]
+    if helpers is not None and helpers.worth(_DEARER * most):
+        batches = compared_by(helpers, joined, levels)
+    else:
+        batches = ((pairs, patterns_of(pairs, levels)) for pairs in joined.batches())
+    for pairs, (place, distinct) in batches:
         known = [number.setdefault(one, len(number)) for one in distinct.tolist()]
         part = slice(size, size + place.size)
         pattern[part] = np.array(known, dtype=np.int32)[place]
         room.query[part], room.candidate[part] = pairs.query, pairs.candidate
         room.first_pass[part] = pairs.first_pass
         size = part.stop
-    return ComparedPairs(
-        room.part(slice(size)), pattern[:size], _counted(pattern[:size], number, len(levels))
-    )
-
-
-def _compared(joined: JoinedFiles, levels: Sequence[PairLevels]) -> Iterator[tuple[Pairs, Patterns]]:
-    """All pairs, some at a time, with their patterns."""
-    for pairs in joined.batches():
-        yield pairs, patterns_of(pairs, levels)
-
-
-def _counted(pattern: IntArray, number: Mapping[int, int], attributes: int) -> PatternCounts:
-    """How often each of the numbered patterns occurs."""
-    code = np.fromiter(number, dtype=np.int64, count=len(number))
-    table = (code[:, None] >> (LEVEL_BITS * np.arange(attributes))) & ((1 << LEVEL_BITS) - 1)
-    counts = np.bincount(pattern, minlength=len(number)).astype(np.float64)
-    return PatternCounts(table.astype(np.uint8), counts)
+    codes = np.fromiter(number, dtype=np.int64, count=len(number))
+    table = np.stack([codes, np.bincount(pattern[:size], minlength=codes.size)], axis=1)
+    return ComparedPairs(room.part(slice(size)), pattern[:size], as_counts(table, len(levels)))
 
 
 def outside_pairs(
     compared: ComparedPairs, levels: Sequence[PairLevels], queries: int, candidates: int, seed: int
 ) -> OutsidePairs:
-    """How the pairs agree that no pass compares, from all pairs or a random sample of these."""
+    """Levels of agreement of the pairs that no pass compares, from all pairs or a random sample."""
     every = queries * candidates
     if every <= RANDOM_PAIRS:
         query, candidate = (side.ravel().astype(np.int32) for side in np.indices((queries, candidates)))
@@ -121,9 +111,9 @@ def outside_pairs(
 
 
 def _among_all(attribute: PairLevels, query: IntArray, candidate: IntArray, every: int) -> FloatArray:
-    """How many of all pairs are at each level, disagreement first, from some of them.
+    """Estimate the number of all pairs at each level, disagreement first, from a sample.
 
-    Equal values are counted, not drawn: they may be too rare to be met.
+    Equal values are counted, not drawn: they may be too rare for a sample.
     """
     size = attribute.comparison.levels
     drawn, twins = np.zeros(size), 0
@@ -184,19 +174,15 @@ class LearnedPasses(MatchWeights):
     def __init__(
         self,
         files: PassFiles,
-        m: Sequence[FloatArray],
-        u: Sequence[FloatArray],
-        p: float,
+        probabilities: Probabilities,
         parameters: dict[str, Any],
         notes: tuple[str, ...] = (),
-        *,
-        frequency_weights: bool = False,
     ) -> None:
-        super().__init__(m, u, p, parameters, notes)
+        super().__init__(probabilities, parameters, notes)
         self.files = files
         found, joined = files.compared.pairs, files.joined
         weights = pattern_weights(files.compared.counts.patterns, self.level_weights)[files.compared.pattern]
-        if frequency_weights:
+        if parameters["frequency_weights"]:
             for attribute in files.levels:
                 if isinstance(attribute, ValueLevels):
                     codes = attribute.first, attribute.second
@@ -220,7 +206,7 @@ class LearnedPasses(MatchWeights):
 
 @dataclass(frozen=True, kw_only=True)
 class PassSettings:
-    """How to link in passes."""
+    """Settings of linkage in passes."""
 
     passes: tuple[Pass, ...]
     linked_leave: bool = False  # whether the records of linked pairs take no part in later passes
@@ -269,8 +255,8 @@ def learn_in_passes(
     """Compare the pairs of all passes and learn from them.
 
     Pairs that no pass compares count as non-matches: u is that of all pairs, and p the share of matches among
-    all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many
-    matches as records of the smaller file.
+    all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many matches as records of
+    the smaller file.
     """
     files = PassFiles.of(task, comparisons, settings.passes)
     records = len(task.queries), len(task.candidates)
@@ -290,9 +276,7 @@ def learn_in_passes(
         "all_pairs": records[0] * records[1],
     }
     notes = notes_on(files.attributes, found, em, min(records), counts.pairs + outside.pairs)
-    learned = LearnedPasses(
-        files, found.m, found.u, found.p, parameters, notes, frequency_weights=settings.frequency_weights
-    )
+    learned = LearnedPasses(files, found, parameters, notes)
     thresholds = _thresholds(learned, settings)
     outcomes = thresholds.outcomes(*_weights_and_counts(learned))
     outcomes["non_linked"] += outside.pairs
@@ -301,7 +285,7 @@ def learn_in_passes(
 
 
 def _weights_and_counts(learned: LearnedPasses) -> tuple[FloatArray, FloatArray]:
-    """Match weights that occur and how often: those of patterns, or of pairs that have their own."""
+    """Match weights and their frequencies: those of patterns, or of single pairs with frequency weights."""
     if learned.parameters["frequency_weights"]:
         scores = learned.scored_pairs.score
         return scores, np.ones(scores.size)
@@ -329,13 +313,13 @@ def restored_passes(parameters: Mapping[str, Any], task: LinkageTask) -> Learned
     read = read_parameters(parameters, task)
     try:
         passes = [parse_pass(str(text)) for text in parameters["passes"]]
-        frequency, thresholds = bool(parameters["frequency_weights"]), parameters["thresholds"]
-        bool(parameters["linked_leave"])
+        for flag in ("frequency_weights", "linked_leave"):
+            bool(parameters[flag])
         for end in ("link", "non_link"):
-            float(thresholds[end] or 0.0)
+            float(parameters["thresholds"][end] or 0.0)
     except KeyError as problem:
         raise UsageError(f"these are not parameters of linkage in passes: {problem} is missing") from None
     except (TypeError, ValueError) as problem:
         raise UsageError(f"these are not parameters of linkage in passes: {problem}") from None
     files = PassFiles.of(task, read.comparisons, passes)
-    return LearnedPasses(files, read.m, read.u, read.p, dict(parameters), frequency_weights=frequency)
+    return LearnedPasses(files, read, dict(parameters))

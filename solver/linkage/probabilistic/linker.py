@@ -145,7 +145,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
         parameters = shown_parameters(files.attributes, files.comparisons, counts, found, p_known=known)
         parameters["blocking"] = list(self.blocking)
         notes = notes_on(files.attributes, found, settings, min(records), counts.pairs)
-        learned = LearnedProbabilistic(files, found.m, found.u, found.p, parameters, notes)
+        learned = LearnedProbabilistic(files, found, parameters, notes)
         if self.false_link_rate is not None and self.false_non_link_rate is not None:
             thresholds = error_rate_thresholds(
                 weights=pattern_weights(counts.patterns, learned.level_weights),

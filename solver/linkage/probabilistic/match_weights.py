@@ -14,6 +14,7 @@ from linkrisk.arrays import FloatArray
 from linkrisk.solver.linkage.linker import LearnedLinker
 from linkrisk.solver.linkage.probabilistic.coding import CodedColumn
 from linkrisk.solver.linkage.probabilistic.comparisons import SIMILARITIES, Comparison
+from linkrisk.solver.linkage.probabilistic.em import Probabilities
 from linkrisk.solver.linkage.probabilistic.kernels import Weights
 
 
@@ -65,14 +66,13 @@ class MatchWeights(LearnedLinker):
 
     def __init__(
         self,
-        m: Sequence[FloatArray],
-        u: Sequence[FloatArray],
-        p: float,
+        probabilities: Probabilities,
         parameters: dict[str, Any],
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.p = p
-        self.level_weights = tuple(level_weights(*pair) for pair in zip(m, u, strict=True))
+        self.p = probabilities.p
+        both = zip(probabilities.m, probabilities.u, strict=True)
+        self.level_weights = tuple(level_weights(m, u) for m, u in both)
         self.parameters = parameters
         self.notes = notes
 
@@ -124,8 +124,9 @@ def error_rate_thresholds(
 
     Patterns are ordered by their weight; those of equal weight stay together, so that the rates are
     reached or stayed below. Where a pattern could be either, it is linked when a match is at least as
-    likely as none, and nothing is left for clerical review.
-    Shapes: `weights` (G,), `matches, others` (G,).
+    likely as none, and nothing is left for clerical review. `matches` and `others` are expected numbers of
+    pairs of each weight; `most_false_links` is mu = P(linked | U), `most_false_non_links` lambda =
+    P(non-linked | M), and `even` the weight at which a match is as likely as none.
     """
     levels, place = np.unique(weights, return_inverse=True)
     share_m = _shares(np.bincount(place, matches))

@@ -356,11 +356,11 @@ def _count_both(
     ends: IndexArray,
     slots: int,
 ) -> LongArray:
-    """Pairs whose candidate stands in the range of the query, and whose slot is in each of some others.
+    """Count pairs whose candidate is in the range of the query, and whose slot is in each of some others.
 
-    Candidates come one after the other into a tree of partial sums (Fenwick 1994) over their slots; what a
-    range holds is what is there at its end, less what was there at its beginning.
-    Shapes: `times` (queries,), `slot, candidate_times` (candidates,), `ends` (2 queries,).
+    Candidates are added to a tree of partial sums (Fenwick 1994) over their slots; the content of a range is
+    the difference between its end and its beginning. `ends` (2 queries,) are the beginnings (numbers of
+    queries) and ends (these plus the number of queries) of ranges in ascending order.
     """
     first, last, start, stop = ranges
     tree = np.zeros(slots + 1, dtype=np.int64)
