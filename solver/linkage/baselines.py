@@ -23,7 +23,7 @@ EXACT = 1e-6
 
 Shares are of mean squares. It is small enough for exact columns to decide before all others: two values a
 hundredth of a standard deviation apart outweigh columns whose masking has left nothing. It is large enough
-for the others to break the ties that exact columns leave: distances are told apart to `TIE_TOLERANCE` of the
+for the others to break the ties that exact columns leave: distances tie within `TIE_TOLERANCE` of the
 matrix's trace, which is 1e-5 of the terms of a column with the smallest weight.
 """
 

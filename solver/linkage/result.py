@@ -118,7 +118,7 @@ def report_passes(
 
     linked = np.flatnonzero(decisions.linked)
     counts = by_pass(linked), by_pass(np.flatnonzero(decisions.clerical))
-    compared = [np.count_nonzero(decisions.looked_at & (first_pass == p)) for p in range(many)]
+    compared = [np.count_nonzero(decisions.available & (first_pass == p)) for p in range(many)]
     false = by_pass(linked, 1.0 - decisions.probability[linked])
     fields = _estimated(losses, many) if truth is None else _judged(learned, decisions, truth, by_pass)
     return tuple(
@@ -148,7 +148,7 @@ def _judged(
     agree = learned.files.joined.agree(truth.query_rows, truth.partner).sum(axis=0)
     place = pairs.place(truth.query_rows, truth.partner)
     seen = place[place >= 0]
-    so_far = np.cumsum(by_pass(seen[decisions.looked_at[seen]]))
+    so_far = np.cumsum(by_pass(seen[decisions.available[seen]]))
     true_links = max(1, truth.partner.size)
     return [
         {
@@ -256,14 +256,14 @@ class LinkResult(Result):
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The linker and what it links in one line."""
         share = 100.0 * self.linked / self.records
         ways = self.details["direction"]
         return f"{self.method}, {ways}: {self.linked} of {self.records} linked ({share:.1f} %)"
 
     def __repr__(self) -> str:
-        return f"LinkResult({self.said})"
+        return f"LinkResult({self.summary})"
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,11 @@ def fitted_alignment(fitted: Mapping[str, Any]) -> dict[str, Any]:
 def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int, source: str) -> None:
     """Refuse files that have other numbers of records than those of the fit; UsageError then."""
     for key, here in (("records", records), ("candidates", candidates)):
-        told = fitted.get(key)
-        if isinstance(told, int) and told != here:
+        before = fitted.get(key)
+        if isinstance(before, int) and before != here:
             raise UsageError(
-                f"{source} is of files with {told:,} {key}, and the files that it names have {here:,}: they "
-                f"have changed; {_give()}"
+                f"{source} is of files with {before:,} {key}, and the files that it names have {here:,}: "
+                f"they have changed; {_give()}"
             )
 
 
@@ -76,12 +76,12 @@ def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, 
     """Note that files have changed since the fit, where other records are re-identified."""
     table = fitted.get("records_table")
     rows, ranks = (table.get(key) if isinstance(table, Mapping) else None for key in ("rows", "ranks"))
-    told, records = fitted.get("linked"), linked.size
+    before, records = fitted.get("linked"), linked.size
     if isinstance(ranks, list):  # of a large file records are not listed
-        same = told == int(linked.sum()) or sum(ranks) < records
+        same = before == int(linked.sum()) or sum(ranks) < records
     else:
         then = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
-        told = sum(map(bool, then))
+        before = sum(map(bool, then))
         # Records that were not counted then, for lack of time, may be either.
         same = len(then) == records and all(
             was is None or was == now for was, now in zip(then, linked.tolist(), strict=True)
@@ -90,7 +90,7 @@ def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, 
         return ()
     return (
         "the files are not as they were when the parameters were learned: "
-        f"{told:,} of {records:,} records were re-identified then; learn anew with fit",
+        f"{before:,} of {records:,} records were re-identified then; learn anew with fit",
     )
 
 
@@ -216,14 +216,14 @@ def _read(
         fitted, source = read_parameters(parameters), str(parameters)
     else:
         fitted, source = parameters.to_dict(), "the parameters"
-    whole, fitted = fitted, pick_family(fitted, given.get("aggregator"), source)
+    content, fitted = fitted, pick_family(fitted, given.get("aggregator"), source)
     named = None
     if original is None and masked is None:
         folder = Path(parameters).parent if isinstance(parameters, str | Path) else None
-        named = fitted_files(whole, source, folder)
+        named = fitted_files(content, source, folder)
         original, masked = named or (None, None)
     if named is not None and not given.keys() & {"id", "row_by_row"}:
-        given |= fitted_alignment(whole)
+        given |= fitted_alignment(content)
     if "method" in fitted:
         matching = "hungarian" if one_to_one else None
         if clock.time_limit is not None:
@@ -234,7 +234,7 @@ def _read(
     options = recorded(ProblemOptions(**{**learned_options(fitted), **given}))
     problem = make_problem(original, masked, options)
     if named is not None:
-        check_same_records(whole, problem.pair.blocks, len(problem.pair.candidates), source)
+        check_same_records(content, problem.pair.blocks, len(problem.pair.candidates), source)
     alone = original is None and masked is None and "name" not in fitted
     theta = _encode(problem, fitted["parameters"], source, alone)
     spent = clock.seconds

@@ -98,7 +98,7 @@ class EvaluationResult(Result):
 
     def __repr__(self) -> str:
         if self.link is not None:
-            return f"EvaluationResult({self.link.said})"
+            return f"EvaluationResult({self.link.summary})"
         name, counted = self.details["aggregator"], self.counted
         of = f"{self.linked} of {counted} linked ({100.0 * self.linked / counted:.1f} %)"
         if counted < self.records:
@@ -182,7 +182,7 @@ class EvaluationTask:
         sums = {"expected_links": float(share[linked].sum()), **weighted}
         if found.all:
             return {**sums, **problem.survey.strata(linked)}
-        ends = {LINKED: _whole(found.limits(np.ones(linked.size)))}
+        ends = {LINKED: _integers(found.limits(np.ones(linked.size)))}
         if problem.pair.ties is Ties.SHARE:
             ends[EXPECTED] = found.limits(share)
         if weighted:
@@ -200,7 +200,7 @@ class EvaluationTask:
         }
 
 
-def _whole(ends: tuple[float, float]) -> tuple[float, float]:
+def _integers(ends: tuple[float, float]) -> tuple[float, float]:
     """Two sums of ones as integers."""
     low, high = ends
     return round(low), round(high)

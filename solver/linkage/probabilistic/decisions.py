@@ -36,7 +36,7 @@ class Decisions:
 
     linked: BoolArray  # (pairs,)
     clerical: BoolArray
-    looked_at: BoolArray  # (pairs,): whether both records were still there in the pass of the pair
+    available: BoolArray  # (pairs,): whether both records were still there in the pass of the pair
     probability: FloatArray  # (pairs,): of a match; 1 or 0 after a clerical decision
 
 
@@ -57,13 +57,13 @@ def decide(
     free = _Free(pairs)
     if leave or one_to_one is not None:
         free.take(np.flatnonzero(linked))
-    looked_at = np.ones(pairs.score.size, np.bool_)
+    available = np.ones(pairs.score.size, np.bool_)
     first_pass = learned.files.compared.pairs.first_pass
     for stage in range(len(learned.files.joined.passes)) if leave else (None,):
         likely = (pairs.score >= link) & undecided
         if stage is not None:
             own = np.flatnonzero(first_pass == stage)
-            looked_at[own] = free.both(own)
+            available[own] = free.both(own)
             likely &= first_pass == stage
         chosen = np.flatnonzero(likely)
         chosen = chosen[free.both(chosen)]
@@ -72,13 +72,13 @@ def decide(
             chosen = chosen[matched_pairs(*some, one_to_one, seed)]
         linked[chosen] = True
         free.take(chosen)
-    clerical = np.flatnonzero((pairs.score >= non_link) & (pairs.score < link) & undecided & looked_at)
+    clerical = np.flatnonzero((pairs.score >= non_link) & (pairs.score < link) & undecided & available)
     if leave or one_to_one is not None:
         # A pair is only for review while both records are free.
         clerical = clerical[free.both(clerical)]
     for_review = np.zeros(pairs.score.size, np.bool_)
     for_review[clerical] = True
-    return Decisions(linked, for_review, looked_at | ~undecided, probability)
+    return Decisions(linked, for_review, available | ~undecided, probability)
 
 
 def _gains(weights: FloatArray, even: float) -> FloatArray:

@@ -127,7 +127,7 @@ def test_the_report_of_each_pass_is_a_plain_count(mode, one_to_one):
     found = decide(learned, one_to_one)
     first = pairs_by_definition(PASSES, own.queries, own.candidates)
     linked, clerical = as_pairs(learned, found.linked), as_pairs(learned, found.clerical)
-    seen = as_pairs(learned, found.looked_at)
+    seen = as_pairs(learned, found.available)
     if mode == "together":
         assert seen == set(first)
     pairs = learned.scored_pairs
@@ -240,13 +240,13 @@ def test_a_decided_link_of_a_late_pass_keeps_its_records_there(one_to_one):
         _, learned = learned_in("leave", seed)
         pairs = learned.scored_pairs
         before = decide(learned, one_to_one)
-        late = np.flatnonzero((learned.files.compared.pairs.first_pass == 2) & ~before.looked_at)
+        late = np.flatnonzero((learned.files.compared.pairs.first_pass == 2) & ~before.available)
         if not late.size:
             continue
         at = late[:1]
         found = decide(learned, one_to_one, Reviewed(pairs.query[at], pairs.candidate[at], np.array([True])))
         assert found.linked[at].all()
-        assert found.looked_at[at].all()
+        assert found.available[at].all()
         same = (pairs.query == pairs.query[at]) | (pairs.candidate == pairs.candidate[at])
         assert found.linked[same].sum() == 1
         return
