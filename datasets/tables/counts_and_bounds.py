@@ -108,10 +108,10 @@ def count_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_
     value, sensitive = numbers["value"], status == _SENSITIVE
     down, up, wide = (_rounded(numbers, kind, sensitive) for kind in ("lower", "upper", "sliding"))
     given = _given(numbers, "lower_bound")
-    told = np.where(np.isnan(given), 0.0, np.ceil(given - _DIGITS))
+    known = np.where(np.isnan(given), 0.0, np.ceil(given - _DIGITS))
     shown = empties_are_shown(numbers, status)
-    lower = np.where(shown & (value >= 1), np.maximum(told, 1.0), told)
-    beyond = (down > 1) & (down > value - told)  # more than anybody could ask for: refused by the table
+    lower = np.where(shown & (value >= 1), np.maximum(known, 1.0), known)
+    beyond = (down > 1) & (down > value - known)  # more than anybody could ask for: refused by the table
     asked = np.maximum(np.maximum(down, up), wide)
     down = np.where(beyond, down, np.minimum(down, value - lower))
     up = np.where((asked > 0) & (np.maximum(np.maximum(down, up), wide) < 1), 1.0, up)
@@ -125,7 +125,7 @@ def count_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_
     return CountNumbers(lower, upper, down, wished, wide, up, shown & (value == 0))
 
 
-def whole_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> dict[str, FloatArray]:
+def integer_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_]) -> dict[str, FloatArray]:
     """Return bounds and levels of counts by their columns; the upper level includes the threshold."""
     found = count_numbers(numbers, status)
     return {
@@ -137,7 +137,7 @@ def whole_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.str_
     }
 
 
-def with_whole_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) -> pd.DataFrame:
+def with_integer_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) -> pd.DataFrame:
     """Round the levels of counts to whole numbers, and add the threshold of a frequency rule.
 
     `least` respondents are not sensitive; 0 where there is no such rule. With `suppressible` empty cells, a

@@ -84,7 +84,7 @@ class Incomplete:
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class CompleteRecords:
     """Records, each of which is known to be in the table or not."""
 
     frame: pd.DataFrame  # With codes for those without one, where they get one.
@@ -95,16 +95,16 @@ class Settled:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def settled(
+def complete_records(
     frame: pd.DataFrame, by: Sequence[str], amounts: Sequence[str], what: Incomplete, source: str
-) -> Settled:
+) -> CompleteRecords:
     """Decide for each record without a code or an amount whether it is in the table.
 
     `by` are columns of codes, `amounts` those whose values are summed or used by rules.
     """
     kept = np.ones(len(frame), dtype=np.bool_)
     if what.how == REFUSE:
-        return Settled(frame, kept)
+        return CompleteRecords(frame, kept)
     codes = list(dict.fromkeys((*by, *what.beside))) if what.how == LEAVE_OUT else []
     missing = {name: frame[name].isna().to_numpy(dtype=bool) for name in (*codes, *amounts)}
     left_out = {name: int(each.sum()) for name, each in missing.items() if each.any()}
@@ -125,7 +125,7 @@ def settled(
             )
         coded[name] = int((lacking & kept).sum())
         made[name] = frame[name].map(spelled, na_action="ignore").astype(object).where(~lacking, what.code)
-    return Settled(with_columns(frame, made), kept, coded, left_out)
+    return CompleteRecords(with_columns(frame, made), kept, coded, left_out)
 
 
 def with_code(codes: Codes, code: str) -> Codes:

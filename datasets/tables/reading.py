@@ -33,6 +33,7 @@ from linkrisk.datasets.tables.stored_table import (
     numbers_of,
     read_cells,
     read_cells_and_relations,
+    refuse_rows,
     stored_table,
 )
 from linkrisk.errors import called
@@ -81,7 +82,7 @@ def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> Sto
     return stored if how.apriori is None else with_apriori(stored, how.apriori)
 
 
-def is_whole(path: str | Path) -> bool:
+def has_own_relations(path: str | Path) -> bool:
     """Tell whether a file says itself which relations there are: a JJ file, or cells of ARGUS."""
     file = Path(path)
     if file.suffix.lower() != ready_tables.SUFFIX:
@@ -93,7 +94,7 @@ def _is_argus(cells: Any, relations: Any, how: Reading, suffix: str) -> bool:
     """Tell whether these are cells of ARGUS; others have files of the same suffix, with a heading."""
     if how.metadata is not None:
         return True
-    return suffix == ready_tables.SUFFIX and (relations is None or is_whole(cells))
+    return suffix == ready_tables.SUFFIX and (relations is None or has_own_relations(cells))
 
 
 def _refuse_others(cells: Any, relations: Any, how: Reading, names: Sequence[str]) -> None:
@@ -188,19 +189,16 @@ def _cells_by_codes(
         cell = ", ".join(str(one) for one in wanted[row])
         raise DataError(f"{name}, row {row + 1}: there is no cell {cell}; correct its codes")
     twice = pd.Series(found).duplicated().to_numpy(dtype=bool)
-    if twice.any():
-        raise DataError(f"{name}, row {int(np.argmax(twice)) + 1}: the cell stands twice; give it one line")
+    refuse_rows(twice, name, "the cell stands twice; give it one line")
     return np.asarray(found, dtype=np.int64)
 
 
 def _refuse_statuses(status: npt.NDArray[np.str_], name: str) -> None:
-    wrong = ~np.isin(status, (*_GIVEN, ""))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"{name}, row {row + 1}: there is no status {str(status[row])!r}; u is sensitive, s safe, z "
-            "always published"
-        )
+    refuse_rows(
+        ~np.isin(status, (*_GIVEN, "")),
+        name,
+        lambda row: f"there is no status {str(status[row])!r}; u is sensitive, s safe, z always published",
+    )
 
 
 Source = str | Path | pd.DataFrame
@@ -213,12 +211,11 @@ def read_contributions(source: Source, cells: int) -> pd.DataFrame:
     who = _names(frame, "contributor", name)
     made = pd.DataFrame({"cell": _numbers_of_cells(frame, name, cells), "contributor": who, "amount": amount})
     twice = made.duplicated(["cell", "contributor"]).to_numpy(dtype=bool)
-    if twice.any():
-        row = int(np.argmax(twice))
-        raise DataError(
-            f"{name}, row {row + 1}: {who.iloc[row]} stands twice in cell {made['cell'].iloc[row]}; add its "
-            "amounts"
-        )
+    refuse_rows(
+        twice,
+        name,
+        lambda row: f"{who.iloc[row]} stands twice in cell {made['cell'].iloc[row]}; add its amounts",
+    )
     return made
 
 
@@ -242,11 +239,9 @@ def read_insiders(source: Source, cells: int) -> pd.DataFrame:
     ends = numbers_of(frame, ["lower", "upper"], name, allow_missing=True)
     lower = np.where(np.isnan(ends[:, 0]), -np.inf, ends[:, 0])
     upper = np.where(np.isnan(ends[:, 1]), np.inf, ends[:, 1])
-    if (lower > upper).any():
-        row = int(np.argmax(lower > upper))
-        raise DataError(
-            f"{name}, row {row + 1}: the lower end {lower[row]:g} is above the upper {upper[row]:g}"
-        )
+    refuse_rows(
+        lower > upper, name, lambda row: f"the lower end {lower[row]:g} is above the upper {upper[row]:g}"
+    )
     made = pd.DataFrame(
         {
             "insider": _names(frame, "insider", name),
@@ -274,8 +269,7 @@ def _read(source: Source, text: list[str], columns: list[str], what: str) -> tup
 
 def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:
     missing = frame[column].isna().to_numpy(dtype=bool)
-    if missing.any():
-        raise DataError(f"{name}, row {int(np.argmax(missing)) + 1}, column {column!r}: it is empty")
+    refuse_rows(missing, name, "it is empty", column)
     number, names = pd.factorize(frame[column])
     return pd.Series([spelled(one) for one in names], dtype=object).take(number).set_axis(frame.index)
 
@@ -283,9 +277,5 @@ def _names(frame: pd.DataFrame, column: str, name: str) -> pd.Series:
 def _numbers_of_cells(frame: pd.DataFrame, name: str, cells: int) -> npt.NDArray[np.int64]:
     found = numbers_of(frame, ["cell"], name)[:, 0]
     wrong = (found != np.floor(found)) | (found < 0) | (found >= cells)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"{name}, row {row + 1}, column 'cell': {found[row]:g} is no cell; they are 0 to {cells - 1}"
-        )
+    refuse_rows(wrong, name, lambda row: f"{found[row]:g} is no cell; they are 0 to {cells - 1}", "cell")
     return found.astype(np.int64)

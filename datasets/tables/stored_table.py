@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.local_suppression import without_values
 from linkrisk.datasets.microdata.names import Labels
@@ -72,6 +72,16 @@ def numbers_of(
 ) -> npt.NDArray[np.float64]:
     """Read columns of numbers, shape (n, a); a message names column and row (`numeric_matrix`)."""
     return numeric_matrix(frame, columns, source, allow_missing=allow_missing, otherwise="")
+
+
+def refuse_rows(
+    wrong: BoolArray, where: str, why: str | Callable[[int], str], column: str | None = None
+) -> None:
+    """Refuse rows that are wrong, naming the first one, from 1; what `why` says may depend on it, from 0."""
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        within = "" if column is None else f", column {column!r}"
+        raise DataError(f"{where}, row {row + 1}{within}: {why if isinstance(why, str) else why(row)}")
 
 
 def joined_terms(
@@ -288,7 +298,7 @@ def stored_table(
     numbers = {column: matrix[:, at] for at, column in enumerate(present)}
     if "cell" in frame.columns:
         wrong = numbers_of(frame, ["cell"], name)[:, 0] != np.arange(len(frame))
-        _refuse(wrong, name, "cell", "is not the number of the line, from 0")
+        refuse_rows(wrong, name, "it is not the number of the line, from 0", "cell")
     if by is not None:
         check_known(by, list(frame.columns), name, what="column")
     columns = code_columns(frame, by)
@@ -309,13 +319,14 @@ def _status(frame: pd.DataFrame, name: str) -> npt.NDArray[np.str_]:
     if STATUS not in frame.columns:
         return np.full(len(frame), SAFE)
     found = frame[STATUS].fillna(SAFE).astype(str).str.strip().to_numpy(dtype=np.str_)
-    wrong = ~np.isin(found, STATUSES)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(
-            f"{name}, row {row + 1}: there is no status {str(found[row])!r}; u is sensitive, m suppressed "
-            "with it, s safe, z always published"
-        )
+    refuse_rows(
+        ~np.isin(found, STATUSES),
+        name,
+        lambda row: (
+            f"there is no status {str(found[row])!r}; u is sensitive, m suppressed with it, s safe, z always "
+            "published"
+        ),
+    )
     return found
 
 
@@ -324,10 +335,9 @@ def _terms(frame: pd.DataFrame, name: str, cells: int) -> tuple[LongArray, LongA
     check_known([number, "cell", "coefficient"], list(frame.columns), name, what="column")
     terms = numbers_of(frame, [number, "cell", "coefficient"], name)
     for at, column in enumerate((number, "cell")):
-        _refuse(
-            (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0), name, column, "is no number from 0"
-        )
-    _refuse(terms[:, 1] >= cells, name, "cell", f"is no cell; they are 0 to {cells - 1}")
+        wrong = (terms[:, at] != np.floor(terms[:, at])) | (terms[:, at] < 0)
+        refuse_rows(wrong, name, "it is no number from 0", column)
+    refuse_rows(terms[:, 1] >= cells, name, f"it is no cell; they are 0 to {cells - 1}", "cell")
     relation, cell, coefficient = joined_terms(terms[:, 0], terms[:, 1].astype(np.int64), terms[:, 2])
     return np.unique(relation, return_inverse=True)[1].astype(np.int64), cell, coefficient
 
@@ -342,11 +352,6 @@ def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], nam
             f"{name}, row {row + 1}{f' ({codes})' if codes else ''}: its value is empty; give it one, or "
             "instead of a published table the internal one, which has all values"
         )
-
-
-def _refuse(wrong: npt.NDArray[np.bool_], name: str, column: str, why: str) -> None:
-    if wrong.any():
-        raise DataError(f"{name}, row {int(np.argmax(wrong)) + 1}, column {column!r}: it {why}")
 
 
 def published(

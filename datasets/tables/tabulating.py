@@ -16,7 +16,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes
 from linkrisk.datasets.tables.relations import product_terms
-from linkrisk.datasets.tables.stored_table import numbers_of
+from linkrisk.datasets.tables.stored_table import numbers_of, refuse_rows
 from linkrisk.errors import called
 
 EXPANDED, SAMPLE, KNOWN = "expanded", "sample", "known"
@@ -235,13 +235,10 @@ def _amounts(
             option="missing",
         )
     found = numbers_of(frame, [column], source)[:, 0]
-    if not negative and (found < 0).any():
-        row = int(np.argmax(found < 0)) + 1
+    if not negative:
         other = f", or allow them ({called('negative', True)})" if what == "a contribution" else ""
-        raise DataError(
-            f"{source}, column {column!r}, row {row}: {what} is negative; correct it, or leave the record "
-            f"out{other}"
-        )
+        why = f"{what} is negative; correct it, or leave the record out{other}"
+        refuse_rows(found < 0, f"{source}, column {column!r}", why)
     return found
 
 
@@ -270,13 +267,11 @@ def _asked(
         return found
     given = numbers_of(frame, [roles.request], source, allow_missing=True)[:, 0]
     kinds = np.nan_to_num(given)
-    wrong = ~np.isin(kinds, (0.0, 1.0, 2.0))
-    if wrong.any():
-        row = int(np.argmax(wrong)) + 1
-        raise DataError(
-            f"{source}, column {roles.request!r}, row {row}: there is no request {kinds[row - 1]:g}; it is 1 "
-            "or 2, or 0 where nothing was asked for"
-        )
+    refuse_rows(
+        ~np.isin(kinds, (0.0, 1.0, 2.0)),
+        f"{source}, column {roles.request!r}",
+        lambda row: f"there is no request {kinds[row]:g}; it is 1 or 2, or 0 where nothing was asked for",
+    )
     of_holder = np.zeros(int(holder.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(of_holder, holder, kinds.astype(np.int64))
     leading = parts.amount == parts.amount[parts.first]
@@ -291,9 +286,7 @@ def _contributors(
     if column is None:
         return np.arange(1, len(frame) + 1, dtype=np.int64)
     missing = frame[column].isna().to_numpy(dtype=bool)
-    if missing.any():
-        row = int(np.argmax(missing)) + 1
-        raise DataError(f"{source}, column {column!r}, row {row}: no respondent; give each record one")
+    refuse_rows(missing, f"{source}, column {column!r}", "no respondent; give each record one")
     return np.asarray(frame[column].map(spelled).to_numpy(), dtype=np.object_)
 
 
@@ -302,9 +295,7 @@ def _holders(frame: pd.DataFrame, holding: str | None, source: str) -> LongArray
     if holding is None:
         return np.arange(len(frame), dtype=np.int64)
     numbers = pd.factorize(frame[holding])[0]
-    if (numbers < 0).any():
-        row = int(np.argmax(numbers < 0)) + 1
-        raise DataError(f"{source}, column {holding!r}, row {row}: no holding; give each respondent one")
+    refuse_rows(numbers < 0, f"{source}, column {holding!r}", "no holding; give each respondent one")
     return numbers.astype(np.int64)
 
 

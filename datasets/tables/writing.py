@@ -23,9 +23,9 @@ from linkrisk.datasets.tables.argus.written_tables import (
     SUPPRESSED,
     decimals_of,
     of_missing,
+    published_as_empty,
     records,
     sbs_text,
-    shown_as_empty,
     tab_files,
 )
 from linkrisk.datasets.tables.code_trees import CodeTree
@@ -217,9 +217,9 @@ def published_files(
     check_published(path)
     _refuse_beside(table, path)
     if suffix == EXCEL and table.by:
-        return {target: workbook(table, suppressed, shown_as_empty(table, suppressed))}
+        return {target: workbook(table, suppressed, published_as_empty(table, suppressed))}
     if suffix == ready_tables.SUFFIX:
-        text = records(table, suppressed, shown_as_empty(table, suppressed), heading="value")
+        text = records(table, suppressed, published_as_empty(table, suppressed), heading="value")
         return {target: encode(text, UTF8)}
     frame = published(table.cells, suppressed.tolist(), table.by)
     return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)

@@ -9,6 +9,8 @@ import numpy as np
 
 WORKED = ((20, 3, 10, 30), (15, 25, 35, 40), (45, 12, 28, 18), (32, 22, 16, 60))
 LEVELS = {(1, 3): 3.0, (3, 2): 4.0}
+ASKED = ["--cells", "cells.csv", "--relations", "relations.csv"]
+"""Options that name the two files."""
 
 
 def write_table_files(

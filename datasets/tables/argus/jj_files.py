@@ -15,7 +15,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import read_text
-from linkrisk.datasets.tables.counts_and_bounds import whole_numbers
+from linkrisk.datasets.tables.counts_and_bounds import integer_numbers
 from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
 
 SUFFIX = ".jj"
@@ -113,7 +113,7 @@ def jj_text(table: StoredTable) -> str:
         "upper_bound": np.full(value.size, most),
         "cost": np.maximum(np.abs(value), 1.0),
     }
-    numbers = {**table.numbers, **(whole_numbers(table.numbers, table.status) if table.counting else {})}
+    numbers = {**table.numbers, **(integer_numbers(table.numbers, table.status) if table.counting else {})}
     columns = {}
     for name in NUMBERS:
         given = numbers.get(name, np.full(value.size, np.nan))

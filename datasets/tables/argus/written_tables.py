@@ -199,19 +199,19 @@ def key_columns(shown: FloatArray, house: dict[str, FloatArray]) -> list[Column]
 _LETTERS = {SAFE: "S", SENSITIVE: "U", SECONDARY: "M", FIXED: "P"}
 
 
-def nobody_in(table: StoredTable) -> npt.NDArray[np.bool_]:
+def empty_cells(table: StoredTable) -> npt.NDArray[np.bool_]:
     """Find empty cells: without respondents, or always published and 0; shape (n,)."""
     if RESPONDENTS in table.cells.columns:
         return np.asarray(table.cells[RESPONDENTS].to_numpy(dtype=np.float64) == 0, dtype=np.bool_)
     return np.asarray((table.status == FIXED) & (table.numbers["value"] == 0), dtype=np.bool_)
 
 
-def shown_as_empty(table: StoredTable, suppressed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def published_as_empty(table: StoredTable, suppressed: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Find cells to be published as empty; none where a 0 is published in which there are respondents.
 
     Beside a 0, the sign of empty cells would say that there are respondents, who all have nothing.
     """
-    empty, zero = nobody_in(table), (table.numbers["value"] == 0) & ~suppressed
+    empty, zero = empty_cells(table), (table.numbers["value"] == 0) & ~suppressed
     return np.zeros(len(table), dtype=np.bool_) if (zero & ~empty).any() else empty
 
 
@@ -230,7 +230,7 @@ def tab_files(
     `high` of suppressed cells are written with their width, and in percent of the value; 0 of others.
     """
     columns = [*_described(table, brief), *(_audited(table) if audit else [])]
-    left_out = nobody_in(table) if without_empty else None
+    left_out = empty_cells(table) if without_empty else None
     return described_files(table, path, columns, left_out=left_out, quotes=quotes)
 
 
@@ -254,7 +254,7 @@ def _described(table: StoredTable, brief: bool) -> list[Column]:
         Column(name, in_full(frame[name].to_numpy(dtype=np.float64)), {"maxscore": ""})
         for name in ([] if brief else largest)
     ]
-    empty = nobody_in(table)
+    empty = empty_cells(table)
     letters = [
         EMPTY if none and word == FIXED else _LETTERS[word]
         for word, none in zip(table.status.tolist(), empty, strict=True)
@@ -311,7 +311,7 @@ def sbs_text(
         if isinstance(tree, CodeTree) and len(tree.inner) > 1
     }
     counts = frame[RESPONDENTS].tolist() if RESPONDENTS in frame else [""] * len(table)
-    digits, empty, mark = decimals_of(value), nobody_in(table), '"' if quotes else ""
+    digits, empty, mark = decimals_of(value), empty_cells(table), '"' if quotes else ""
     lines = []
     for at, codes in enumerate(table.codes.itertuples(index=False, name=None)):
         if empty[at]:

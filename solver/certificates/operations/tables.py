@@ -23,7 +23,7 @@ from linkrisk.solver.certificates.core.tables import (
 from linkrisk.solver.certificates.operations.verification import VerificationResult
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.operations.source import asked_table, check_adds_up
+from linkrisk.solver.tables.operations.source import check_adds_up, read_asked_table
 
 
 def exact_table(stored: StoredTable) -> Table:
@@ -51,7 +51,7 @@ def checked_table(certificate: Mapping[str, Any], name: str, asked: TableOptions
         If the table or the certificate cannot be read.
     """
     began = time.perf_counter()
-    stored = asked_table(asked)
+    stored = read_asked_table(asked)
     counts = split_beside(stored)[1]
     if counts is not None:
         check_adds_up(counts)

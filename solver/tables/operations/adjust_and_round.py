@@ -34,7 +34,7 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.operations.figures import adjustment_figures, rounding_figures, ruled
 from linkrisk.solver.tables.operations.result import ProtectedTable
-from linkrisk.solver.tables.operations.source import asked_table, cell_table, relations_of
+from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of
 from linkrisk.solver.tables.perturbation.adjustment import Adjusted, adjust_cells, in_digits
 from linkrisk.solver.tables.perturbation.rounding import Rounded, round_cells
 
@@ -175,7 +175,7 @@ def round_table(asked: RoundOptions) -> RoundedTable:
     """
     check_limit(asked.time_limit, "time limit")
     solver = get_backend(asked.backend)
-    stored = asked_table(asked)
+    stored = read_asked_table(asked)
     refuse_beside(stored, "rounding")
     compile_once(TABLES, asked.on_progress)
     value = stored.numbers["value"]
@@ -204,7 +204,7 @@ def round_table(asked: RoundOptions) -> RoundedTable:
     return RoundedTable(cells=frame, details=details, table=stored, **_found(found, clock))
 
 
-def with_ways_of_counts(stored: StoredTable) -> StoredTable:
+def with_directions_of_counts(stored: StoredTable) -> StoredTable:
     """Restrict the ways that counts can be moved to those that nobody recognises afterwards.
 
     A cell of the least count (1 where empty cells are shown) that is sensitive goes up. So a sensitive cell
@@ -223,7 +223,7 @@ def with_ways_of_counts(stored: StoredTable) -> StoredTable:
     return replace(stored, numbers={**stored.numbers, **numbers})
 
 
-def guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> int:
+def count_guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> int:
     """Count the sensitive counts that are the most frequent ones of what is published with their value.
 
     That is what a reader guesses who knows rule and method, and has tried both on tables like this one.
@@ -296,10 +296,10 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     """
     check_limit(asked.time_limit, "time limit")
     solver = _solver(asked.backend, asked.squares)
-    stored = asked_table(asked)
+    stored = read_asked_table(asked)
     refuse_beside(stored, "adjustment")
     grid = Grid(1, 0) if stored.counting else Grid.of(stored.numbers["value"])
-    seen = with_ways_of_counts(stored) if stored.counting else stored
+    seen = with_directions_of_counts(stored) if stored.counting else stored
     seen = seen if grid is None else _levels_up(seen, grid)
     table = cell_table(replace(seen, counts=False), "unit")  # readers see other values, and no counts
     problem = TabularAdjustment(
@@ -326,7 +326,7 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
         up_only=asked.up,
         step=None if grid is None else grid.step,
         **ruled(stored),
-        **({"guessed": guessed(table.value, adjusted, primary)} if stored.counting else {}),
+        **({"guessed": count_guessed(table.value, adjusted, primary)} if stored.counting else {}),
         backend=OWN if solver is None else solver.name,
         table=adjustment_figures(stored, table, adjusted),
     )

@@ -25,7 +25,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.by_insider import CrowdAudit, audit_by_everybody
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
-from linkrisk.solver.tables.operations.counts import Counting, in_reach, lowered_and_refused
+from linkrisk.solver.tables.operations.counts import Counting, lowered_and_refused, with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, check_adds_up
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, unreachable
 
@@ -331,7 +331,7 @@ def attacked_system(
     """Add attackers to the tables of a system; `refuse` levels that no pattern reaches in whole numbers."""
     found = [
         _with_insiders(
-            AttackedTable(*in_reach(stored, table, clock, refuse=refuse)),
+            AttackedTable(*with_reachable_levels(stored, table, clock, refuse=refuse)),
             replace(attackers, beside=at > 0),
             clock,
         )

@@ -40,8 +40,8 @@ from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.operations.counts import in_reach
-from linkrisk.solver.tables.operations.source import asked_table, cell_table, relations_of
+from linkrisk.solver.tables.operations.counts import with_reachable_levels
+from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.insider_patterns import search_parts
 
@@ -118,32 +118,20 @@ class SuppressionProblem(TableProblem):
         return cost, f"{open_} cells are not protected" if open_ else None
 
 
-class RoundingProblem(TableProblem):
-    """Controlled rounding of least change."""
+class ChangeProblem(TableProblem):
+    """Controlled rounding or adjustment of least change."""
 
-    name = "round"
-
-    def __init__(self, table: ControlledRounding) -> None:
-        self._table, self.model = table, table.model()
+    def __init__(self, name: str, table: ControlledRounding | TabularAdjustment) -> None:
+        self.name, self._table, self.model = name, table, table.model()
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Count in whole numbers."""
-        rounded = self._table.rounded(values)
-        return self._table.cost(rounded), self._table.wrong(rounded)
-
-
-class AdjustmentProblem(TableProblem):
-    """Controlled tabular adjustment of least change."""
-
-    name = "adjust"
-
-    def __init__(self, table: TabularAdjustment) -> None:
-        self._table, self.model = table, table.model()
-
-    def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Count from the adjusted values."""
-        change = self._table.changes(values)
-        return self._table.cost(change), self._table.wrong(change)
+        """Count from the new values, those of a rounding in whole numbers."""
+        table = self._table
+        if isinstance(table, ControlledRounding):
+            rounded = table.rounded(values)
+            return table.cost(rounded), table.wrong(rounded)
+        change = table.changes(values)
+        return table.cost(change), table.wrong(change)
 
 
 class _OwnSuppression(Job):
@@ -292,7 +280,7 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
     """
     check_limit(asked.time_limit, "time limit")
     problem, chosen = asked.problem, _backends(asked)
-    stored = asked_table(asked)
+    stored = read_asked_table(asked)
     if problem == "suppress":
         compile_once(TABLES, asked.on_progress)
     base = DEFAULT_BASE if asked.base is None else asked.base
@@ -337,20 +325,22 @@ def _backends(asked: CompareTableOptions) -> list[str]:
 def _problem(
     problem: str, stored: StoredTable, cost: str, base: int, time_limit: float | None
 ) -> TableProblem:
-    if problem == "round":
-        value = stored.numbers["value"]
-        ones = np.ones(value.size)
-        return RoundingProblem(
-            ControlledRounding(
-                value=value, relations=relations_of(stored), weight=ones, base=base, zero_restricted=True
-            )
-        )
     if problem == "suppress":
-        stored, table, _ = in_reach(stored, cell_table(stored, cost))
+        table = with_reachable_levels(stored, cell_table(stored, cost))[1]
         return SuppressionProblem(table, Clock(time_limit))
+    value = stored.numbers["value"]
+    if problem == "round":
+        rounding = ControlledRounding(
+            value=value,
+            relations=relations_of(stored),
+            weight=np.ones(value.size),
+            base=base,
+            zero_restricted=True,
+        )
+        return ChangeProblem(problem, rounding)
     table = cell_table(replace(stored, counts=False), cost)
-    weight = 1.0 / np.maximum(np.abs(table.value), 1.0)
-    return AdjustmentProblem(TabularAdjustment(table=table, weight=weight))
+    weight = 1.0 / np.maximum(np.abs(value), 1.0)
+    return ChangeProblem(problem, TabularAdjustment(table=table, weight=weight))
 
 
 def disagreements(found: Sequence[TableRow]) -> list[str]:

@@ -42,7 +42,7 @@ class Counting:
     # Other levels that no whole table reaches, and that were lowered, with how far they go.
     lowered: tuple[Unmet, ...] = ()
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the part `counts` of the JSON; of possible amounts, that `counts` was not set."""
         if not self.counts:
             return {"counts_unsaid": True}
@@ -83,7 +83,7 @@ def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
     return replace(stored, counts=counts)
 
 
-def in_reach(
+def with_reachable_levels(
     stored: StoredTable, table: CellTable, clock: Clock | None = None, *, refuse: bool = True
 ) -> tuple[StoredTable, CellTable, Counting | None]:
     """Lower thresholds of counts that cannot be reached in whole numbers; other such levels are refused.

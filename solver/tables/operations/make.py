@@ -22,8 +22,13 @@ from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.options.option import keywords
 from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
-from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_whole_levels
-from linkrisk.datasets.tables.explanatory_variables import Incomplete, settled, with_code, with_date_levels
+from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_integer_levels
+from linkrisk.datasets.tables.explanatory_variables import (
+    Incomplete,
+    complete_records,
+    with_code,
+    with_date_levels,
+)
 from linkrisk.datasets.tables.linking import keys_of, link, with_beside
 from linkrisk.datasets.tables.reading import read_manual_statuses
 from linkrisk.datasets.tables.stored_table import (
@@ -48,7 +53,7 @@ from linkrisk.solver.options.operations.tables.make import MakeOptions, MakeSeve
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.tables.operations.rules import by_hand, primary_rule, with_written_levels
+from linkrisk.solver.tables.operations.rules import primary_rule, with_manual_statuses, with_written_levels
 
 _MOST_VARIABLES = 6
 
@@ -241,7 +246,7 @@ def make_table(asked: MakeOptions) -> MadeTable:
         one for one in dict.fromkeys((asked.response, asked.shadow, asked.cost_column)) if one is not None
     ]
     frame, coded = with_date_levels(known_cells, asked.hierarchies or {}, source.name, declared)
-    given = settled(frame, by, amounts, lacking, source.name)
+    given = complete_records(frame, by, amounts, lacking, source.name)
     trees = _trees(given.frame[given.kept], by, coded)
     made = tabulate(
         given.frame,
@@ -261,7 +266,7 @@ def make_table(asked: MakeOptions) -> MadeTable:
     cells = _cells(made, found, asked.protection, asked.empty)
     if asked.manual is not None:
         statuses = read_manual_statuses(asked.manual, made.codes())
-        cells = by_hand(cells, statuses, asked.manual_range, str(asked.manual))
+        cells = with_manual_statuses(cells, statuses, asked.manual_range, str(asked.manual))
     cells = with_written_levels(cells)
     if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
@@ -270,7 +275,7 @@ def make_table(asked: MakeOptions) -> MadeTable:
     if asked.publish_respondents:
         cells = with_beside(cells, least)
     if counts:
-        cells = with_whole_levels(cells, least, suppressible=asked.empty == "suppressible")
+        cells = with_integer_levels(cells, least, suppressible=asked.empty == "suppressible")
     other = {name: column for name, column in columns.items() if name != column}
     words = tuple(str(rule) for rule in asked.rules)
     labels = {columns[name]: found for name, found in source.labels(by, declared).items()}

@@ -17,7 +17,7 @@ from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.datasets.options.option import keywords, recorded_of
-from linkrisk.datasets.tables.stored_table import SENSITIVE, numbers_of
+from linkrisk.datasets.tables.stored_table import SENSITIVE, numbers_of, refuse_rows
 from linkrisk.datasets.tables.tabulating import Tabulated
 from linkrisk.formulations.tables.cell_key import PerturbationTable, cell_keys
 from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
@@ -224,14 +224,13 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
     source = read_source(data, (), None, [])
     check_known([keys], list(source.known.columns), source.name, what="record key")
     found = numbers_of(source.known, [keys], source.name)[:, 0]
-    wrong = ~((found >= 0) & (found < 1))
-    if wrong.any():
-        row = int(np.argmax(wrong)) + 1
-        raise DataError(
-            f"{source.name}, column {keys!r}, row {row}: {found[row - 1]:g} is no record key; they are from "
-            "0 to less than 1"
-        )
-    _refuse_equal(found, f"{source.name}, column {keys!r}")
+    name = f"{source.name}, column {keys!r}"
+    refuse_rows(
+        ~((found >= 0) & (found < 1)),
+        name,
+        lambda row: f"{found[row]:g} is no record key; they are from 0 to less than 1",
+    )
+    _refuse_equal(found, name)
     return found
 
 

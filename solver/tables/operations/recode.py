@@ -112,7 +112,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
     check_known(list(by), list(source.known.columns), source.name, what="by")
     known = known_values(source.known, source.known.columns, schema_of(asked.schema))
     trees = {name: _tree(known, name, asked.hierarchies or {}) for name in by}
-    wanted = _asked(asked.recode or {}, asked.cut or {}, trees)
+    wanted = _recodings(asked.recode or {}, asked.cut or {}, trees)
     more = {name: getattr(asked, name) for name in ("response", "rules", "holding", "weight", "missing")}
 
     def made(chosen: Mapping[str, _Recoding]) -> MadeTable:
@@ -147,7 +147,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
         "holding": asked.holding,
         "weight": asked.weight,
         "rules": list(last.rules),
-        "recodings": [_told(each, trees[each[1].variable]) for each in wanted],
+        "recodings": [_described(each, trees[each[1].variable]) for each in wanted],
         **last.of_records(),
         **_figures(last),
         **recorded_of(asked),
@@ -155,7 +155,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
     return RecodedTable(last, tuple(effects), details)
 
 
-def _told(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
+def _described(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
     """Describe a recoding, with the codes that become others."""
     how, after, becomes = recoding
     inner = {int(line[0]) for line in before.inner}
@@ -199,7 +199,7 @@ def _mapped(column: pd.Series, becomes: Mapping[str, str]) -> pd.Series:
     return column.map(lambda code: becomes.get(spelled(code), spelled(code)), na_action="ignore")
 
 
-def _asked(
+def _recodings(
     recode: Mapping[str, str | Path], cut: Mapping[str, int], trees: Mapping[str, CodeTree]
 ) -> list[_Recoding]:
     found: list[_Recoding] = []

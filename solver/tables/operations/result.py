@@ -230,7 +230,7 @@ def table_result(
         "sensitive": int(table.primary.sum()),
         "on_grid": _on_grid(table, checked),
         "table": suppression_figures(stored, words, table, suppressed, checked),
-        **({} if counting is None else counting.told()),
+        **({} if counting is None else counting.to_dict()),
         "from": attacked.to_dict(),
         **ruled(stored),
         "respondents_known": "respondents" in stored.cells.columns and not table.counts,

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.arrays import FloatArray
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.reading import LEVELS, ManualStatuses
-from linkrisk.datasets.tables.stored_table import SENSITIVE
+from linkrisk.datasets.tables.stored_table import SENSITIVE, refuse_rows
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.primary_rules import (
     DominanceRule,
@@ -85,7 +84,7 @@ def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
     return with_columns(cells, {name: fine.above(cells[name].to_numpy(np.float64)) for name in levels})
 
 
-def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:
+def with_manual_statuses(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:
     """Set statuses, levels and costs of single cells, which override those from rules.
 
     Where no level is given, that of a sensitive cell is `share` percent of its value; `name` is that of the
@@ -106,9 +105,7 @@ def by_hand(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str)
     for column in ("lower_protection", "upper_protection"):
         levels[column] = np.where(bare, share / 100.0 * value, levels[column])
     nothing = (bare & (value == 0))[given.cell]
-    if nothing.any():
-        row = int(np.argmax(nothing)) + 1
-        raise DataError(f"{name}, row {row}: the cell is 0, so that no share of it is a level; give it one")
+    refuse_rows(nothing, name, "the cell is 0, so that no share of it is a level; give it one")
     if "cost" in given.numbers:
         levels["cost"] = _with(cells, "cost", given, np.maximum(value, 1.0))
     return with_columns(cells, {"status": status, **levels})

@@ -17,7 +17,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus import ready_tables
 from linkrisk.datasets.tables.counts_and_bounds import count_numbers
 from linkrisk.datasets.tables.linking import link
-from linkrisk.datasets.tables.reading import Reading, is_whole, opened, with_record
+from linkrisk.datasets.tables.reading import Reading, has_own_relations, opened, with_record
 from linkrisk.datasets.tables.stored_table import (
     FIXED,
     SENSITIVE,
@@ -25,6 +25,7 @@ from linkrisk.datasets.tables.stored_table import (
     StoredTable,
     code_columns,
     read_cells,
+    refuse_rows,
 )
 from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable, unbalanced
@@ -76,10 +77,10 @@ def open_table(asked: TableOptions) -> StoredTable:
     >>> table = open_table("cells.csv", hierarchies={"region": "region.hrc"})  # doctest: +SKIP
     >>> suppress_table(table).write("safe.csv")  # doctest: +SKIP
     """
-    return asked_table(asked)
+    return read_asked_table(asked)
 
 
-def asked_table(asked: TableOptions) -> StoredTable:
+def read_asked_table(asked: TableOptions) -> StoredTable:
     """Read the table that the options name; the one way in for all functions (see `open_table`)."""
     cells, relations, whole = (_listed(one) for one in (asked.cells, asked.relations, asked.tables))
     if bool(whole) == bool(cells):
@@ -197,7 +198,7 @@ def other_table(asked: TableOptions, given: Any) -> StoredTable:
     if isinstance(cells, StoredTable | Stored):
         return table_from(cells, relations)
     how: dict[str, Any] = {"metadata": None, "apriori": None, "recompute": False}
-    if relations is None and isinstance(cells, str | Path) and is_whole(cells):
+    if relations is None and isinstance(cells, str | Path) and has_own_relations(cells):
         return _one(asked, cells, by=None, hierarchies=None, totals=None, **how)
     columns = set(read_cells(cells, value=asked.value)[0].columns)
     how["by"] = [name for name in asked.by or () if name in columns] or None
@@ -269,47 +270,38 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         for kind in ("lower", "upper", "sliding")
     ]
     bare = primary & ~np.any([level != 0 for level in levels], axis=0)
-    if bare.any():
-        row = int(np.argmax(bare))
-        raise DataError(
-            f"{name}, row {row + 1}: a sensitive cell has no protection level; give it one above 0"
-        )
+    refuse_rows(bare, name, "a sensitive cell has no protection level; give it one above 0")
     _refuse_levels_alone(stored)
-    if stored.counting:
-        return _of_counts(stored, cost)
+    fixed = stored.status == FIXED
+    shared: dict[str, Any] = {
+        "value": value,
+        "relations": relations_of(stored),
+        "primary": primary,
+        "cost": _costs(stored, cost),
+        "title": stored.named,
+    }
+    if stored.counting:  # bounds and levels in whole numbers, and empty cells are published
+        found = count_numbers(numbers, stored.status)
+        return CellTable(
+            **shared,
+            lower=found.lower,
+            upper=found.upper,
+            fixed=fixed | found.empty,
+            lower_level=found.lower_level,
+            upper_level=found.upper_level,
+            sliding_level=found.sliding_level,
+            counts=True,
+            rule_level=found.rule_level,
+        )
     least, most = stored.usual_bounds()
     return CellTable(
-        value=value,
-        relations=relations_of(stored),
+        **shared,
         lower=_or(numbers.get("lower_bound"), np.full(value.size, least)),
         upper=_or(numbers.get("upper_bound"), np.full(value.size, most)),
-        primary=primary,
-        fixed=stored.status == FIXED,
-        cost=_costs(stored, cost),
+        fixed=fixed,
         lower_level=levels[0],
         upper_level=levels[1],
         sliding_level=levels[2],
-        title=stored.named,
-    )
-
-
-def _of_counts(stored: StoredTable, cost: str) -> CellTable:
-    """Build the table of counts: bounds and levels in whole numbers, and empty cells are published."""
-    found, primary = count_numbers(stored.numbers, stored.status), stored.status == SENSITIVE
-    return CellTable(
-        value=stored.numbers["value"],
-        relations=relations_of(stored),
-        lower=found.lower,
-        upper=found.upper,
-        primary=primary,
-        fixed=(stored.status == FIXED) | found.empty,
-        cost=_costs(stored, cost),
-        lower_level=found.lower_level,
-        upper_level=found.upper_level,
-        sliding_level=found.sliding_level,
-        counts=True,
-        rule_level=found.rule_level,
-        title=stored.named,
     )
 
 

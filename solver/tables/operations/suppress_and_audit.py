@@ -45,7 +45,7 @@ from linkrisk.solver.tables.operations.attacked_table import (
     opened_system,
 )
 from linkrisk.solver.tables.operations.result import TableResult, table_result, with_beside
-from linkrisk.solver.tables.operations.source import asked_table, check_adds_up, other_table
+from linkrisk.solver.tables.operations.source import check_adds_up, other_table, read_asked_table
 from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
 from linkrisk.solver.tables.suppression.cell_suppression import (
     cannot_be_protected,
@@ -104,7 +104,7 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
     time_limit, method, report = asked.time_limit, asked.method, asked.on_progress
     check_limit(time_limit, "time limit")
     solver = _solver(asked)
-    system = opened_system(asked_table(asked), asked.cost)
+    system = opened_system(read_asked_table(asked), asked.cost)
     compile_once(TABLES, report)
     if method == AUTOMATIC:
         method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
@@ -270,7 +270,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
     report = asked.on_progress
     check_limit(asked.time_limit, "time limit")
     crew_choice(None, asked.workers)
-    stored = asked_table(asked)
+    stored = read_asked_table(asked)
     stored, published = _joined(stored, [other_table(asked, one) for one in asked.also])
     system = opened_system(stored, "unit")
     attackers = part(Attackers, asked).read(len(stored))

@@ -34,7 +34,7 @@ _BASE = 2
 """Roundings are to multiples of 2 or more, so that changes are doubled for them."""
 
 
-def whole_changes(problem: TabularAdjustment, change: FloatArray, clock: Clock) -> FloatArray | None:
+def integral_changes(problem: TabularAdjustment, change: FloatArray, clock: Clock) -> FloatArray | None:
     """Round changes to whole numbers beside them, such that all relations hold; None where none was found.
 
     Levels and bounds are whole numbers, which no rounding to a neighbouring whole number crosses.
@@ -191,7 +191,7 @@ def adjust_cells(
 def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> Adjusted:
     """Round the least squares in any numbers to whole ones."""
     found = adjust_cells(problem.relaxed, None, clock, report)
-    change = whole_changes(problem, found.change, clock)
+    change = integral_changes(problem, found.change, clock)
     if change is None:
         return adjust_cells(problem, get_backend("highs"), clock, report)
     cost = problem.cost(change)
@@ -263,7 +263,7 @@ class _Search:
     def take(self, change: FloatArray | None) -> None:
         """Keep changes that are better, and an adjustment."""
         if change is not None and self._problem.whole:
-            change = whole_changes(self._problem, change, self._clock.part_of_left(_PART))
+            change = integral_changes(self._problem, change, self._clock.part_of_left(_PART))
         if change is None or self._problem.wrong(change) is not None:
             return
         cost = self._problem.cost(change)

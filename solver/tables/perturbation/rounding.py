@@ -252,7 +252,7 @@ def round_cells(
             found.append(dived(table, model, relaxed.program, point, clock.part_of_left(_SHARE)))
     found += [walked(table, clock.part_of_left(_SHARE), seed), summed_up(table)]
     if clock.expired:  # a backend would take seconds only to read the program
-        return at_hand(table, found, bound)
+        return best_in_time(table, found, bound)
     return _searched(table, model, found, backend, clock, report, seed, bound)
 
 
@@ -267,7 +267,7 @@ def _cheapest(table: ControlledRounding, found: Sequence[LongArray | None]) -> L
     return min(right, key=table.cost, default=None)
 
 
-def at_hand(table: ControlledRounding, found: Sequence[LongArray | None], bound: float) -> Rounded:
+def best_in_time(table: ControlledRounding, found: Sequence[LongArray | None], bound: float) -> Rounded:
     """Return the cheapest found when time is over, else a relaxed one with a bound for relaxed ones."""
     start = _cheapest(table, found)
     if start is not None:
@@ -315,7 +315,7 @@ def _searched(
             return _checked(table, values, max(bound, result.bound - _CLOSE * max(1.0, abs(result.bound))))
     if start is None and result.limit is None:
         raise UsageError(_none(table))
-    return at_hand(table, found, max(bound, result.bound))
+    return best_in_time(table, found, max(bound, result.bound))
 
 
 def _checked(table: ControlledRounding, values: LongArray, bound: float) -> Rounded:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
-from worked_table import ASKED, write_worked_table
+from table_files import ASKED, write_table_files
 
 from linkrisk import adjust_table
 
@@ -16,7 +16,7 @@ from linkrisk import adjust_table
 @pytest.fixture(autouse=True)
 def table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_worked_table(tmp_path)
+    write_table_files(tmp_path)
 
 
 def test_what_is_printed_and_written(capsys):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runs import flat, refuse
-from worked_table import ASKED, write_worked_table
+from table_files import ASKED, write_table_files
 
 from linkrisk import compare_table
 from linkrisk.solver.backends.registry import available_backends
@@ -22,7 +22,7 @@ from linkrisk.solver.tables.operations.compare import SuppressionProblem, TableR
 @pytest.fixture(autouse=True)
 def table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_worked_table(tmp_path)
+    write_table_files(tmp_path)
 
 
 @pytest.mark.parametrize(

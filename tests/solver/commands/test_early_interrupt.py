@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from worked_table import ASKED, write_worked_table
+from table_files import ASKED, write_table_files
 
 ROOT = Path(__file__).parents[3]
 PRESS = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(1000): pass\n"
@@ -41,7 +41,7 @@ def ended(*argv: str) -> tuple[int, str, str]:
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_worked_table(tmp_path)
+    write_table_files(tmp_path)
 
 
 @pytest.mark.parametrize("program", ["solver", "linkrisk"])

@@ -16,12 +16,12 @@ from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.argus.ready_tables import RESPONDENTS
 from linkrisk.datasets.tables.argus.written_tables import (
     described_files,
+    empty_cells,
     key_columns,
     matrix,
-    nobody_in,
+    published_as_empty,
     records,
     sbs_text,
-    shown_as_empty,
     tab_files,
 )
 from linkrisk.datasets.tables.relations import without_trivial_levels
@@ -71,7 +71,7 @@ def _audited(table: BatchTable) -> None:
 def _published(table: BatchTable, step: Write) -> str:
     stored, options = _values(table), step.options
     gone, quotes = table.suppressed, options.get("QU", True)
-    nobody = shown_as_empty(stored, gone)
+    nobody = published_as_empty(stored, gone)
     if step.format == MATRIX:
         return matrix(stored, gone, nobody, quotes=quotes)
     heading = (table.spec.response or "Freq") + _SUFFIXES.get(table.method, "")
@@ -126,7 +126,7 @@ def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
         "AC": ("cell_key", _numbers(table, "cell_key")),
     }
     house = dict(every[word] for word in every if options.get(word))
-    left_out = nobody_in(table.stored) if options.get("SE") else None
+    left_out = empty_cells(table.stored) if options.get("SE") else None
     columns = key_columns(shown, house)
     return described_files(
         table.stored, step.file, columns, left_out=left_out, quotes=options.get("QU", True)

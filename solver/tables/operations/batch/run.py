@@ -37,8 +37,8 @@ from linkrisk.solver.tables.operations.batch.outputs import may_be_published, wr
 from linkrisk.solver.tables.operations.batch.steps import (
     Search,
     protect,
+    with_apriori_file,
     with_cell_keys,
-    with_known,
 )
 from linkrisk.solver.tables.operations.batch.tables import BatchTable, tables_of
 from linkrisk.solver.tables.operations.source import check_adds_up
@@ -139,7 +139,7 @@ def _do(step: Step, tables: Sequence[BatchTable], search: Search, done: Done, wh
         with_cell_keys(tables[step.table - 1], step, search, where)
         return _outcome(step.table, tables[step.table - 1])
     if isinstance(step, Apriori):
-        with_known(tables[step.table - 1], step)
+        with_apriori_file(tables[step.table - 1], step)
         return f"{step.file.name} has been read"
     assert isinstance(step, Write)
     table = tables[step.table - 1]

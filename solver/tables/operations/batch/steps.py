@@ -187,7 +187,7 @@ class Search:
         return TABLE_SECONDS if not minutes else minutes * _MINUTE
 
 
-def with_known(table: BatchTable, step: Apriori) -> None:
+def with_apriori_file(table: BatchTable, step: Apriori) -> None:
     """Apply an a-priori file."""
     table.stored = with_apriori(
         table.stored,

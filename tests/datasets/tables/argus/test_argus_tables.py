@@ -12,7 +12,7 @@ import pytest
 from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.ready_tables import read_argus_table
-from linkrisk.datasets.tables.argus.written_tables import matrix, nobody_in, records, sbs_text, tab_files
+from linkrisk.datasets.tables.argus.written_tables import empty_cells, matrix, records, sbs_text, tab_files
 from linkrisk.datasets.tables.stored_table import stored_table
 
 DATA = os.environ.get("LINKRISK_DATA")
@@ -125,7 +125,7 @@ def test_what_the_program_has_no_column_for_comes_back_too():
 
 def test_safe_files_are_those_of_the_program():
     table = open_table("firms.tab")
-    gone, nobody = suppressed(table), nobody_in(table)
+    gone, nobody = suppressed(table), empty_cells(table)
     assert matrix(table, gone, nobody) == (
         ',"Total","big","small"\n"Total",1610.5,x,x\n"N",x,x,95.0\n"N1",x,x,x\n"N2",x,-,x\n"S",x,x,x\n"S1",x,x,x\n\n'
     )

@@ -27,7 +27,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation import rounding, rounding_relaxation
 from linkrisk.solver.tables.perturbation.rounding import (
     Relaxed,
-    at_hand,
+    best_in_time,
     dived,
     relaxation,
     round_cells,
@@ -146,7 +146,7 @@ def test_without_time_a_relaxed_rounding_is_there():
 def test_where_no_zero_restricted_one_was_found_a_relaxed_one_is_at_hand(inner, base):
     grid = np.array(inner).reshape(2, 2)
     table = table_of(grid, base, zero_restricted=True)
-    found = at_hand(
+    found = best_in_time(
         table, [None, summed_up(table)], np.inf
     )  # a bound of zero-restricted ones is none of relaxed ones
     assert found.zero_restricted == (table.wrong(found.values) is None)
@@ -174,7 +174,7 @@ def test_without_time_and_without_an_order_of_sums():
         zero_restricted=True,
     )
     with pytest.raises(UsageError) as error:
-        at_hand(table, [summed_up(table)], 0.0)
+        best_in_time(table, [summed_up(table)], 0.0)
     assert str(error.value) == "no zero-restricted rounding was found in time; give it more"
 
 
@@ -260,7 +260,7 @@ def test_what_is_not_negative_stays_so_where_time_is_over_too():
     )
     assert summed_up(table).tolist() == [-5, -5, 5, -5]
     with pytest.raises(UsageError, match="no relaxed rounding was found in time"):
-        at_hand(table, [summed_up(table)], 0.0)
+        best_in_time(table, [summed_up(table)], 0.0)
     values = round_cells(table, get_backend("highs"), Clock(None)).values
     assert values[3] >= 0
     assert table.wrong(values) is None
