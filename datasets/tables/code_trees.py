@@ -186,6 +186,12 @@ class CodeTree:
             found[at] |= found[self.parent[at]]
         return found
 
+    @property
+    def leaves(self) -> list[str]:
+        """Codes without others below them."""
+        inner = set(self.parent.tolist())
+        return [code for at, code in enumerate(self.codes) if at not in inner]
+
     def depths(self) -> dict[str, int]:
         """Depth of each code below the total."""
         depth = [0] * len(self.codes)
@@ -250,6 +256,14 @@ class JoinedTrees:
             if (further == reach).all():
                 return reach
             reach = further
+
+
+def codes_of_column(column: pd.Series, hierarchies: Mapping[str, Hierarchies]) -> Codes:
+    """Return the codes of a column of microdata: of its hierarchy, or all below the total."""
+    name = str(column.name)
+    if name in hierarchies:
+        return codes_of(name, hierarchies[name])
+    return CodeTree.flat(name, (spelled(code) for code in column.dropna().unique()))
 
 
 def _why_lost(lost: Sequence[str], parents: Mapping[str, str]) -> str:

@@ -179,7 +179,6 @@ def recoded(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
     """Apply a recoding file: all new codes are right below the total, and leaves are mapped to them."""
     if read_text(path)[0].lstrip().upper().startswith(TREE_WORD):
         return cut_at_codes(tree, path)
-    inner = {int(line[0]) for line in tree.inner}
-    leaves = [code for at, code in enumerate(tree.codes) if at not in inner]
+    leaves = tree.leaves
     becomes = dict(zip(leaves, RecodingFile.read(tree.variable, path).becomes(leaves), strict=True))
     return CodeTree.flat(tree.variable, becomes.values(), tree.codes[0]), becomes

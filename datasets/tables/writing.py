@@ -125,18 +125,12 @@ class _Style:
 
     def head(self, text: str) -> Any:
         """A cell of the heading."""
-        made = self._made(text)
-        made.font = self._bold
-        return made
+        return self._cell(text, bold=True)
 
     def label(self, name: str, code: str) -> Any:
         """The code of a row."""
-        made = self._made(code)
         depth = self._depth.get((name, code), 0)
-        made.alignment = self._indent[min(depth, len(self._indent) - 1)]
-        if depth == 0:
-            made.font = self._bold
-        return made
+        return self._cell(code, bold=depth == 0, alignment=self._indent[min(depth, len(self._indent) - 1)])
 
     def is_total(self, name: str, code: str) -> bool:
         """Whether a code is the total of its variable."""
@@ -144,21 +138,20 @@ class _Style:
 
     def cell(self, value: Any, bold: bool) -> Any:
         """A value, or a sign in its place."""
-        made = self._made(value)
-        if isinstance(value, str):
-            made.alignment = self._right
-        else:
-            made.number_format = self._format
-        if bold:
-            made.font = self._bold
-        return made
+        return self._cell(value, bold=bold, alignment=self._right if isinstance(value, str) else None)
 
-    def _made(self, value: Any) -> Any:
+    def _cell(self, value: Any, *, bold: bool, alignment: Any = None) -> Any:
         from openpyxl.cell import WriteOnlyCell
 
         made = WriteOnlyCell(self.sheet, value=value)
         if isinstance(value, str):
             made.data_type = "s"  # a code such as =1 is no formula
+        else:
+            made.number_format = self._format
+        if alignment is not None:
+            made.alignment = alignment
+        if bold:
+            made.font = self._bold
         return made
 
 

@@ -18,10 +18,9 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.names import Labels, with_columns
 from linkrisk.datasets.microdata.numeric import check_known, check_no_duplicates
 from linkrisk.datasets.microdata.schema_files import schema_of
-from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.options.option import keywords
-from linkrisk.datasets.tables.code_trees import Codes, CodeTree, Hierarchies, codes_of, renamed
+from linkrisk.datasets.tables.code_trees import Codes, Hierarchies, codes_of_column, renamed
 from linkrisk.datasets.tables.counts_and_bounds import check_weights, with_bounds, with_integer_levels
 from linkrisk.datasets.tables.explanatory_variables import (
     Incomplete,
@@ -414,9 +413,4 @@ def _trees(frame: pd.DataFrame, by: Sequence[str], files: Mapping[str, Hierarchi
     for name in files:
         if name not in by:
             raise UsageError(f"hierarchies: {name!r} is no explanatory variable; these are {', '.join(by)}")
-    return [
-        codes_of(name, files[name])
-        if name in files
-        else CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
-        for name in by
-    ]
+    return [codes_of_column(frame[name], files) for name in by]

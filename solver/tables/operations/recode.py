@@ -18,7 +18,7 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.options.option import recorded_of
-from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of_column
 from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.options.operations.tables.recode import RecodeOptions
@@ -158,8 +158,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
 def _described(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
     """Describe a recoding, with the codes that become others."""
     how, after, becomes = recoding
-    inner = {int(line[0]) for line in before.inner}
-    pairs = ((code, becomes.get(code, code)) for at, code in enumerate(before.codes) if at not in inner)
+    pairs = ((code, becomes.get(code, code)) for code in before.leaves)
     codes = [[code, other] for code, other in pairs if code != other]
     return {
         "variable": after.variable,
@@ -187,9 +186,7 @@ _Recoding = tuple[str, CodeTree, dict[str, str]]
 
 
 def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, Hierarchies]) -> CodeTree:
-    if name not in files:
-        return CodeTree.flat(name, (spelled(code) for code in frame[name].dropna().unique()))
-    found = codes_of(name, files[name])
+    found = codes_of_column(frame[name], files)
     if not isinstance(found, CodeTree):
         raise UsageError(f"{name!r} has several hierarchies; give the one that is to be recoded")
     return found
@@ -222,8 +219,7 @@ def _by_file(tree: CodeTree, path: Path) -> tuple[CodeTree, dict[str, str]]:
         return recoded(tree, path)
     frame = read_table(path, text_columns=["code", "becomes"])
     check_known(["code", "becomes"], list(frame.columns), str(path), what="column")
-    inner = {int(line[0]) for line in tree.inner}
-    leaves = [code for at, code in enumerate(tree.codes) if at not in inner]
+    leaves = tree.leaves
     given = dict(zip(frame["code"], frame["becomes"], strict=True))
     for row, code in enumerate(frame["code"], start=1):
         if code not in leaves:

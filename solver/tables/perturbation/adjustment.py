@@ -174,10 +174,10 @@ def adjust_cells(
         return _by_squares(problem, clock, report)
     unit = _unit(problem.weight)
     search = _Search(replace(problem, weight=problem.weight / unit), clock, report, unit)
-    for ways in search.likely():
-        search.take(search.settled(ways))
+    for ways in search.proposals():
+        search.keep(search.best_changes(ways))
     if not search.finished:
-        search.branch() if backend is None else search.ask(backend, seed)
+        search.branch() if backend is None else search.search_by(backend, seed)
     if search.best is None:
         raise UsageError(_LATE if clock.expired else _NONE)
     change = search.best if problem.whole else in_decimals(problem, search.best)
@@ -224,20 +224,20 @@ class _Search:
         """Whether the incumbent is proven."""
         return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN)
 
-    def likely(self) -> Iterator[BoolArray]:
+    def proposals(self) -> Iterator[BoolArray]:
         """Propose ways: those of the relaxation, and all up."""
         solution = self._program.solve(seconds=self._clock.seconds_left)
         if solution.status is LinearStatus.INFEASIBLE:
             raise UsageError(_NONE)
         if solution.optimal:
             if not self._problem.quadratic:
-                self._learn(solution.duals[: self._relations])
+                self._raise_bound(solution.duals[: self._relations])
             ways = self._problem.ways(solution.point)
             yield ways
             if not ways.all():
                 yield np.ones_like(ways)
 
-    def settled(self, ways: BoolArray) -> FloatArray | None:
+    def best_changes(self, ways: BoolArray) -> FloatArray | None:
         """Compute the best changes that go these ways, or None where there are none."""
         fixed = ways.astype(np.float64)
         self._allow(fixed, fixed)
@@ -247,7 +247,7 @@ class _Search:
         lower, upper = self._problem.bounds(ways)
         if not self._problem.quadratic:
             if not self._choices.size:
-                self._learn(solution.duals[: self._relations])
+                self._raise_bound(solution.duals[: self._relations])
             change = self._linear.changes(solution.point)
             return np.clip(change, lower, upper)
         table = self._problem.table
@@ -255,12 +255,12 @@ class _Search:
         change, multipliers = least_squares(
             self._problem.weight, none, table.relations, (lower, upper), self._clock
         )
-        self._learn(multipliers)
+        self._raise_bound(multipliers)
         if self._real.wrong(change) is None:
             return change
         return np.clip(self._linear.changes(solution.point), lower, upper)
 
-    def take(self, change: FloatArray | None) -> None:
+    def keep(self, change: FloatArray | None) -> None:
         """Keep changes that are better, and an adjustment."""
         if change is not None and self._problem.whole:
             change = integral_changes(self._problem, change, self._clock.part_of_left(_PART))
@@ -270,14 +270,14 @@ class _Search:
         if cost < self.cost:
             self.best, self.cost = change, cost
 
-    def ask(self, backend: Backend, seed: int) -> None:
+    def search_by(self, backend: Backend, seed: int) -> None:
         """Let a backend search in any numbers, and then in whole ones where these have to be."""
-        self._asked(self._real, backend, seed)
+        self._solve_by(self._real, backend, seed)
         far = np.maximum(*self._problem.furthest(self.cost)).max(initial=0.0)
         if self._problem.whole and not self.finished and far <= _MOST_WHOLE and not self._clock.expired:
-            self._asked(self._problem, backend, seed)
+            self._solve_by(self._problem, backend, seed)
 
-    def _asked(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
+    def _solve_by(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
         """Let a backend search, within what the incumbent allows."""
         scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
         scaled = replace(problem, weight=scale * problem.weight)
@@ -285,15 +285,15 @@ class _Search:
             scaled.model(scale * self.cost),
             SolveOptions(time_limit=self._clock.seconds_left, seed=seed, relative_gap=_GAP),
             starts=[] if self.best is None else [scaled.columns(self.best)],
-            watch=lambda progress: self._tell(progress, scale),
+            watch=lambda progress: self._report_progress(progress, scale),
         )
         if np.isfinite(found.bound):
             self.bound = max(self.bound, found.bound / scale * (1.0 - _SAFE))
         if found.values is None:
             return
         if problem.whole:
-            self.take(np.round(problem.changes(found.values)))
-        self.take(self.settled(problem.ways(found.values)))
+            self.keep(np.round(problem.changes(found.values)))
+        self.keep(self.best_changes(problem.ways(found.values)))
 
     def branch(self) -> None:
         """Let our own branch and bound search."""
@@ -306,14 +306,14 @@ class _Search:
         def propose(ways: BoolArray) -> float:
             if ways.tobytes() not in seen:
                 seen.add(ways.tobytes())
-                self.take(self.settled(ways))
+                self.keep(self.best_changes(ways))
             return self.cost
 
-        def tell(bound: float) -> bool:
-            return self._tell(BackendProgress(np.inf, bound), 1.0)
+        def report(bound: float) -> bool:
+            return self._report_progress(BackendProgress(np.inf, bound), 1.0)
 
         search = Directions(self._problem, possible, self._clock)
-        search.run(propose, lambda cost: cost * (1.0 - PROVEN / 2.0), tell)
+        search.run(propose, lambda cost: cost * (1.0 - PROVEN / 2.0), report)
         if np.isfinite(search.bound):
             self.bound = max(self.bound, search.bound)
 
@@ -321,12 +321,12 @@ class _Search:
         """Bound the choices of the linear program."""
         self._program.change_column_bounds(self._choices, lower, upper)
 
-    def _learn(self, multipliers: FloatArray) -> None:
+    def _raise_bound(self, multipliers: FloatArray) -> None:
         least = self._problem.least(multipliers)
         if np.isfinite(least):
             self.bound = max(self.bound, least - _SAFE * abs(least))
 
-    def _tell(self, progress: BackendProgress, scale: float) -> bool:
+    def _report_progress(self, progress: BackendProgress, scale: float) -> bool:
         """Report progress, and tell whether to stop."""
         if self._report is not None:
             cost, least = min(self.cost, progress.objective / scale), max(self.bound, progress.bound / scale)
