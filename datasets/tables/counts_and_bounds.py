@@ -140,8 +140,8 @@ def integer_numbers(numbers: Mapping[str, FloatArray], status: npt.NDArray[np.st
 def with_integer_levels(cells: pd.DataFrame, least: int, *, suppressible: bool) -> pd.DataFrame:
     """Round the levels of counts to whole numbers, and add the threshold of a frequency rule.
 
-    `least` respondents are not sensitive; 0 where there is no such rule. With `suppressible` empty cells, a
-    suppressed cell may be empty, so that its lower bound is 0.
+    Fewer than `least` respondents are sensitive; 0 where there is no such rule. With `suppressible` empty
+    cells, a suppressed cell may be empty, so that its lower bound is 0.
     """
     kinds = [name for name in cells.columns if name.endswith("_protection")]
     numbers = {name: cells[name].to_numpy(dtype=np.float64) for name in ("value", *kinds)}
