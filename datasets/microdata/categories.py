@@ -21,18 +21,10 @@ from linkrisk.datasets.microdata.values import are_numbers, in_order, spelled
 
 @dataclass(frozen=True, eq=False)
 class Categories:
-    """A column as codes.
+    """A column as codes."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The categories, in their order.
-    codes : intp array (n,)
-        The category of each record, -1 where it is missing.
-    """
-
-    names: tuple[str, ...]
-    codes: IndexArray
+    names: tuple[str, ...]  # the categories, in their order
+    codes: IndexArray  # (n,) The category of each record, -1 where it is missing
 
     @property
     def frequency(self) -> IndexArray:
@@ -52,22 +44,7 @@ def occurring(column: pd.Series) -> Categories:
 
 
 def coded(column: pd.Series, names: Sequence[str], source: str) -> Categories:
-    """A column as codes of given categories.
-
-    Parameters
-    ----------
-    column : Series
-        Named by its attribute.
-    names : sequence of str
-        All values that it may have.
-    source : str
-        What to call the table in messages.
-
-    Raises
-    ------
-    DataError
-        If a cell is none of them; the message names the row.
-    """
+    """A column as codes of given categories."""
     codes, values = pd.factorize(column)
     cells = [spelled(value) for value in values]
     known = set(names)
@@ -113,13 +90,7 @@ def with_names(column: pd.Series, names: Sequence[str], codes: IndexArray) -> pd
 
 
 def categories_of(frame: pd.DataFrame, name: str, schema: Schema | None, source: str) -> Categories:
-    """The categories of an attribute; of a numeric one, all values except for missing codes.
-
-    Raises
-    ------
-    DataError
-        If a cell is none of the categories that the schema lists.
-    """
+    """The categories of an attribute; of a numeric one, all values except for missing codes."""
     if schema is None:
         return occurring(frame[name])
     declared = schema.get(name)

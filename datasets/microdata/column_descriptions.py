@@ -36,21 +36,14 @@ _ONE_OF_A_KIND = (Role.RECORD_ID, Role.WEIGHT, Role.HOUSEHOLD, Role.STRATUM)
 
 @dataclass(frozen=True)
 class Guess:
-    """What a column seems to be.
+    """What a column seems to be."""
 
-    Attributes
-    ----------
-    attribute : Attribute
-        As it would be in a schema.
-    why_role, why_scale : str
-        The reasons for its role and its scale: the rest of a sentence that begins with the column's name.
-    idle : bool
-        Whether it is ignored only because its values do not differ, or cannot be compared as they are.
-    """
-
-    attribute: Attribute
+    attribute: Attribute  # as it would be in a schema
+    # the reasons for its role and its scale: the rest of a sentence that begins with the column's name
     why_role: str
+    # the reasons for its role and its scale: the rest of a sentence that begins with the column's name
     why_scale: str
+    # whether it is ignored only because its values do not differ, or cannot be compared as they are
     idle: bool = False
 
 
@@ -59,17 +52,7 @@ def guesses(
     notes: Mapping[str, ColumnNotes] = MappingProxyType({}),
     names: Sequence[str] | None = None,
 ) -> tuple[Guess, ...]:
-    """Guess role and scale of columns.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns named by text.
-    notes : mapping of str to ColumnNotes
-        What the file says of its columns.
-    names : sequence of str, optional
-        Columns to look at, by default all.
-    """
+    """Guess role and scale of columns."""
     found: list[Guess] = []
     for name in frame.columns if names is None else names:
         guess = _guess(name, frame, notes.get(name) or ColumnNotes())
@@ -82,23 +65,10 @@ def guessed_schema(
 ) -> Schema:
     """Guess role and scale of every column of which a schema does not declare them.
 
-    It is what `describe` writes, and what every command goes by where nothing else is said.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns named by text.
-    notes : mapping of str to ColumnNotes
-        What the file says of its columns.
-    schema : Schema, optional
-        What is declared comes before what is guessed; where it has key variables, no other column is one.
-
-    Returns
-    -------
-    Schema
-        Of all columns; those that are declared in part have their role, scale and missing codes alone. Text
-        that is ignored for its values alone is a key variable here, and that of few records has categories:
-        whether they can be used is for commands to say. What is the same for all records stays ignored.
+    Used by `describe` and by every command without a schema. Declarations come first; where the schema has
+    key variables, no other column becomes one. Columns declared in part keep their role, scale and missing
+    codes alone. Text that is ignored for its values alone becomes a key variable, of few records with
+    categories: commands decide whether it can be used. Constants stay ignored.
     """
     declared = Schema(()) if schema is None else schema
     silent = [name for name in frame.columns if not _is_declared(declared.get(name))]
@@ -256,17 +226,10 @@ FREQUENT = 5
 
 @dataclass(frozen=True)
 class Frequency:
-    """How many records have a category.
+    """How many records have a category."""
 
-    Attributes
-    ----------
-    code, label : str
-        The code in the file and what it means; the label is empty where there is none.
-    records : int
-    """
-
-    code: str
-    label: str
+    code: str  # the code in the file and what it means; the label is empty where there is none
+    label: str  # the code in the file and what it means; the label is empty where there is none
     records: int
 
 
@@ -335,15 +298,7 @@ class ColumnDescription:
 def described_columns(
     frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
 ) -> tuple[ColumnDescription, ...]:
-    """Say what is in each column; values that may identify a record, and free text, are not shown.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        n records, columns named by text.
-    notes : mapping of str to ColumnNotes
-        What its file says of its columns: labels, missing codes, scales.
-    """
+    """Say what is in each column; values that may identify a record, and free text, are not shown."""
     return tuple(_described(guess, frame[guess.attribute.name]) for guess in guesses(frame, notes))
 
 

@@ -62,22 +62,13 @@ _LEVEL_FORMS = {"year": "YYYY", "quarter": "YYYY-Q", "month": "YYYY-MM"}
 
 @dataclass(frozen=True, eq=False)
 class Dates:
-    """A column of dates as numbers.
+    """A column of dates as numbers."""
 
-    Attributes
-    ----------
-    form : str
-        How they are written.
-    days : float64 array (n,)
-        Since 1970-01-01, with the time of the day as a fraction; the middle of months, quarters and years.
-        NaN where a date is missing.
-    column : Series
-        The column itself.
-    """
-
-    form: str
+    form: str  # how they are written
+    # (n,) Since 1970-01-01, with the time of the day as a fraction; the middle of months, quarters and years.
+    # NaN where a date is missing
     days: FloatArray
-    column: pd.Series
+    column: pd.Series  # the column itself
 
     @property
     def timed(self) -> bool:
@@ -176,20 +167,7 @@ def only_form(column: pd.Series) -> str | None:
 
 
 def read_dates(columns: Sequence[tuple[pd.Series, str]], declared: str | None = None) -> list[Dates]:
-    """Read a column of several tables as dates, all in one form where that is possible.
-
-    Parameters
-    ----------
-    columns : sequence of (Series, str)
-        The column of each table, named, and what to call the table in messages.
-    declared : str, optional
-        The form, where it is declared: of the first table, and of others that are written so.
-
-    Raises
-    ------
-    DataError
-        If a cell is no date, or the form is not clear; one line that says how to declare it.
-    """
+    """Read a column of several tables as dates, all in one form where that is possible."""
     found = [_forms_with(column, declared) for column, _ in columns]
     common = [name for name in found[0] if all(name in forms for forms in found[1:])]
     made = []

@@ -25,12 +25,6 @@ def tree_levels(path: str | Path) -> tuple[tuple[str, ...], ...]:
     """The leaves of a tree, and what they become level by level, up to `TOP`.
 
     Where a leaf is nearer to the root than others, it stays what it is until they have come as far.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read or is empty, a line has no code or is more than one level below the one
-        before, or a code stands there twice.
     """
     branches: list[tuple[str, ...]] = []
     above: list[str] = []
@@ -47,19 +41,7 @@ def tree_levels(path: str | Path) -> tuple[tuple[str, ...], ...]:
 
 
 def tree_lines(path: str | Path, deeper: str = DEEPER) -> list[tuple[int, str]]:
-    """The lines of a tree: how deep each code is, from 0, and the code.
-
-    Parameters
-    ----------
-    path : path
-    deeper : str
-        What stands before a code once for each level down.
-
-    Raises
-    ------
-    DataError
-        See `tree_levels`.
-    """
+    """The lines of a tree: how deep each code is, from 0, and the code."""
     found: list[tuple[int, str]] = []
     above: list[str] = []
     seen: dict[str, int] = {}
@@ -240,16 +222,7 @@ def _names_categories(attribute: str, cell: str) -> bool:
 
 
 def is_row(first: Sequence[str], rows: Sequence[tuple[str, ...]], finest: int = 0) -> bool:
-    """Whether the first line of a file has what other lines have, and so is no header.
-
-    Parameters
-    ----------
-    first : sequence of str
-    rows : sequence of tuple of str
-        All others, of as many cells.
-    finest : int
-        The column whose cells are all different in any case; -1 where it is not known which that is.
-    """
+    """Whether the first line of a file has what other lines have, and so is no header."""
     if any(cell == row[at] for row in rows for at, cell in enumerate(first) if at != finest):
         return True
     return are_numbers(row[0] for row in (first, *rows))

@@ -15,13 +15,7 @@ from linkrisk.datasets.errors import DataError
 
 @dataclass(frozen=True)
 class MissingRange:
-    """All numbers from `low` to `high`, both ends included; infinite where there is no end.
-
-    Raises
-    ------
-    DataError
-        If an end is not a number, both are infinite, or the lower end is above the upper one.
-    """
+    """All numbers from `low` to `high`, both ends included; infinite where there is no end."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -45,15 +39,7 @@ def is_declared_missing(column: pd.Series, missing: Missing) -> npt.NDArray[np.b
     In a column of numbers a code is the number that it spells (99 and 99.0 are one), in a column of text
     exactly what stands there (09 is not 9).
 
-    Parameters
-    ----------
-    column : Series
-        n values.
-    missing : tuple of str or MissingRange
-
-    Returns
-    -------
-    bool array (n,)
+    Returns (n,).
     """
     codes = {each for each in missing if isinstance(each, str)}
     numeric = pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)

@@ -26,23 +26,7 @@ _PAIR = re.compile(rf"\s*(?:{_QUOTED}|(?P<plain>[^=\"][^=]*?))\s*=(?P<rest>.*)",
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """Read column names separated by commas; one that has a comma itself stands in double quotes.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``age,"income, gross"``. Blanks around names do not count, except inside quotes, where
-        a double quote is written twice. An equals sign and what follows belong to a name: ``"a,b"=1``.
-
-    Returns
-    -------
-    tuple of str
-
-    Raises
-    ------
-    DataError
-        If a name is empty or a quote is not closed.
-    """
+    """Read column names separated by commas; one that has a comma itself stands in double quotes."""
     names, at = [], 0
     while True:
         found = _NAME.match(text, at)

@@ -38,29 +38,7 @@ def numeric_matrix(
 
     Logical values count as 0 and 1, text that spells a number as that number.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, n rows.
-    attributes : sequence of str
-        Its columns to take, a of them.
-    source : str
-        What to call the table in messages (a file name).
-    allow_missing : bool
-        Whether values may be missing.
-    otherwise : str, optional
-        What else than mending a value its user can do; other attributes when absent, and nothing when empty.
-
-    Returns
-    -------
-    float64 array (n, a)
-        Finite, in absolute value at most 1e150; NaN where a value is missing.
-
-    Raises
-    ------
-    DataError
-        If a cell is missing, not a number (a `NotANumberError`), infinite or too large; the message names
-        column and row.
+    Returns (n, a).
     """
     if otherwise is None:
         otherwise = f"choose other {called('attributes')}"
@@ -88,21 +66,7 @@ def check_known(
     what: str = "attribute",
     option: str | None = None,
 ) -> None:
-    """Raise a DataError for the first name that is not a column, with the closest name that is.
-
-    Parameters
-    ----------
-    names : iterable of str
-        The names asked for.
-    columns : sequence of str
-        The names that exist.
-    source : str
-        What to call the table in messages.
-    what : str
-        What the names stand for.
-    option : str, optional
-        The one that named them, where that says more.
-    """
+    """Raise a DataError for the first name that is not a column, with the closest name that is."""
     kind = "" if what == "column" else f" ({called(option) if option else what})"
     for name in names:
         if name not in columns:
@@ -126,17 +90,7 @@ def check_no_duplicates(
 
 
 def suggestion(name: str, known: Sequence[str], shown: Callable[[str], str] = str) -> str:
-    """Return "; did you mean ...?" or the list of what exists (its beginning when it is long).
-
-    Parameters
-    ----------
-    name : str
-        What was asked for.
-    known : sequence of str
-        What exists.
-    shown : callable
-        How to write a name: for columns as options take them (`datasets.microdata.names.shown_name`).
-    """
+    """Return "; did you mean ...?" or the list of what exists (its beginning when it is long)."""
     lowered = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), list(lowered), n=1)
     if close:
@@ -150,17 +104,7 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
 
     Rounding makes the second of the first, and of deviations from the mean it leaves nothing.
 
-    Parameters
-    ----------
-    matrix : float64 array (n, a)
-        The values.
-    attributes : sequence of str
-        Their a names.
-
-    Returns
-    -------
-    dict of str to str
-        What each of them is: `CONSTANT` or `NEARLY`.
+    `matrix` (n, a): the values.
     """
     lowest, highest = _extremes(matrix)
     spread = highest - lowest
@@ -175,14 +119,7 @@ def constant_attributes(matrix: npt.NDArray[np.float64], attributes: Sequence[st
 def check_some_value(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
     """Raise a DataError for the first attribute that is missing in all records.
 
-    Parameters
-    ----------
-    matrix : float64 array (n, a)
-        The values, NaN where one is missing.
-    attributes : sequence of str
-        Their a names.
-    source : str
-        What to call the table in messages.
+    `matrix` (n, a): the values, NaN where one is missing.
     """
     empty = np.isnan(matrix).all(axis=0)
     if empty.any():
@@ -196,14 +133,7 @@ def check_some_value(matrix: npt.NDArray[np.float64], attributes: Sequence[str],
 def check_ranges(matrix: npt.NDArray[np.float64], attributes: Sequence[str], source: str) -> None:
     """Raise a DataError for the first attribute whose values differ by too little to be standardised.
 
-    Parameters
-    ----------
-    matrix : float64 array (n, a)
-        The values.
-    attributes : sequence of str
-        Their a names; none of them is constant.
-    source : str
-        What to call the table in messages.
+    `matrix` (n, a): the values.
     """
     lowest, highest = _extremes(matrix)
     for attribute, width in zip(attributes, (highest - lowest).tolist(), strict=True):

@@ -29,17 +29,9 @@ _MISSING, _CODES = "<MISSING>", "<CODELIST>"
 
 @dataclass(frozen=True)
 class RecodingLine:
-    """One new code, and what becomes it.
+    """One new code, and what becomes it."""
 
-    Attributes
-    ----------
-    number : int
-        Of the line in its file.
-    code : str
-    ranges : tuple of pairs of str
-    """
-
-    number: int
+    number: int  # of the line in its file
     code: str
     ranges: tuple[Range, ...]
 
@@ -50,35 +42,17 @@ class RecodingLine:
 
 @dataclass(frozen=True)
 class RecodingFile:
-    """What becomes of the codes of one variable.
-
-    Attributes
-    ----------
-    attribute : str
-    path : str
-        Of the file, for messages.
-    lines : tuple of RecodingLine
-    missing : tuple of str
-        Codes that mean a missing value; as old codes they stay.
-    labels : str
-        File of labels of the new codes; empty where none is named.
-    """
+    """What becomes of the codes of one variable."""
 
     attribute: str
-    path: str
+    path: str  # of the file, for messages
     lines: tuple[RecodingLine, ...]
-    missing: tuple[str, ...] = ()
-    labels: str = ""
+    missing: tuple[str, ...] = ()  # codes that mean a missing value; as old codes they stay
+    labels: str = ""  # file of labels of the new codes; empty where none is named
 
     @classmethod
     def read(cls, attribute: str, path: str | Path) -> Self:
-        """Read a file.
-
-        Raises
-        ------
-        DataError
-            If it cannot be read, a line is none of these, or there is none that recodes.
-        """
+        """Read a file."""
         lines, missing, labels = [], [], ""
         for number, text in enumerate(read_text(Path(path))[0].splitlines(), start=1):
             line = text.strip()
@@ -101,13 +75,7 @@ class RecodingFile:
         return cls.read(attribute, path)
 
     def becomes(self, codes: Sequence[str]) -> list[str]:
-        """What codes become, one by one.
-
-        Raises
-        ------
-        DataError
-            If no line takes a code, or several do.
-        """
+        """What codes become, one by one."""
         return [self._becomes(code) for code in codes]
 
     def _becomes(self, code: str) -> str:
@@ -130,13 +98,7 @@ class RecodingFile:
 
     @classmethod
     def of(cls, attribute: str, becomes: Mapping[str, str]) -> Self:
-        """The file that makes codes these others.
-
-        Raises
-        ------
-        DataError
-            If a code has signs of its own meaning in such a file, or blanks at its ends, which it lacks.
-        """
+        """The file that makes codes these others."""
         groups: dict[str, list[str]] = {}
         for code, other in becomes.items():
             for one in (code, other):
@@ -221,20 +183,7 @@ def _runs(codes: Sequence[str]) -> Iterator[Range]:
 def codes_become(
     before: pd.DataFrame, after: pd.DataFrame, names: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """What became of the codes of columns, where each code became one other.
-
-    Parameters
-    ----------
-    before, after : DataFrame
-        The same rows; those with a missing value say nothing.
-    names : sequence of str
-        Columns.
-
-    Returns
-    -------
-    dict of str to dict of str to str
-        By column; without those in which a code became several.
-    """
+    """What became of the codes of columns, where each code became one other."""
     found = {}
     for name in names:
         there = (before[name].notna() & after[name].notna()).to_numpy(dtype=bool)

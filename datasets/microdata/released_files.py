@@ -27,27 +27,11 @@ def carried(
     masked: Collection[str],
     labels: Mapping[str, Mapping[str, str]] = _NOTHING,
 ) -> StoredFile:
-    """The masked table with the notes of the original one.
+    """Give the masked table the notes of the original one, as far as they still hold.
 
-    Parameters
-    ----------
-    stored : StoredFile
-        The original file.
-    frame : DataFrame
-        The masked table, with its columns.
-    masked : collection of str
-        Those that a method has changed.
-    labels : mapping of str to mapping of str to str
-        What the codes of recoded columns mean (`labels_of_recoded`): an old label is not that of a new code
-        that is spelled alike.
-
-    Returns
-    -------
-    StoredFile
-        With all notes on columns that are as they were. Of a masked column the label stays, and of value
-        labels those of codes that occur: a label without a record tells whom masking has taken out. Where
-        the masked values are other numbers, the declared missing codes stay with their labels; where text
-        took the place of numbers, nothing else. Title and documents of the file stay behind.
+    Masked columns keep their label, and value labels of codes that occur: a label without a record tells whom
+    masking has taken out. Where masked values are other numbers, declared missing codes stay with their
+    labels; where text replaced numbers, nothing else. Title and documents of the file are left out.
     """
     regained = {
         name: _with_numbers(stored.frame[name], frame[name])
@@ -71,15 +55,7 @@ def carried(
 
 
 def occurring_only(frame: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
-    """A masked table whose categories all occur, and without attributes that were attached to the original.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The masked table.
-    masked : collection of str
-        Columns from whose lists of categories go those that no record has any more.
-    """
+    """Drop categories without a record from masked columns, and the attributes of the original frame."""
     found = frame.copy()
     for name in masked:
         if isinstance(frame[name].dtype, pd.CategoricalDtype):
@@ -112,15 +88,7 @@ def _missing_labels(notes: ColumnNotes) -> list[str]:
 def labels_of_recoded(
     becomes: Mapping[str, str], labels: Mapping[str, str], said: Mapping[str, str]
 ) -> dict[str, str]:
-    """What new codes mean: what is said of them, or else the labels of the codes that have become one.
-
-    Parameters
-    ----------
-    becomes : mapping of str to str
-        From old codes to new ones.
-    labels, said : mapping of str to str
-        Of old codes, and of new ones.
-    """
+    """What new codes mean: what is said of them, or else the labels of the codes that have become one."""
     found: dict[str, str] = {}
     for new in dict.fromkeys(becomes.values()):
         joined = [labels[old] for old, other in becomes.items() if other == new and old in labels]
@@ -153,16 +121,7 @@ NOTHING: Mapping[str, int] = MappingProxyType({})
 def shuffled(
     frame: pd.DataFrame, generator: np.random.Generator, household: str | None = None
 ) -> pd.DataFrame:
-    """The records in random order; those of a household stay together.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        n rows.
-    generator : numpy.random.Generator
-    household : str, optional
-        Column of household numbers; a record without one is by itself.
-    """
+    """The records in random order; those of a household stay together."""
     if household is None:
         return frame.iloc[generator.permutation(len(frame))]
     groups = pd.factorize(frame[household])[0]
@@ -175,20 +134,7 @@ def shuffled(
 def renumbered(
     frame: pd.DataFrame, columns: Sequence[str], after: Mapping[str, int] = NOTHING
 ) -> pd.DataFrame:
-    """The values of columns as 1, 2, 3, ... in the order in which they come; equal ones stay equal.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    columns : sequence of str
-    after : mapping of str to int
-        For a column the number after which its numbers begin, 0 by default.
-
-    Raises
-    ------
-    DataError
-        If there is no such column, or one has a missing value.
-    """
+    """The values of columns as 1, 2, 3, ... in the order in which they come; equal ones stay equal."""
     found = frame.copy()
     for name in columns:
         if name not in frame.columns:

@@ -55,17 +55,10 @@ SMALLEST_STRATUM = 2
 
 @dataclass(frozen=True)
 class Recognition:
-    """The role of a column, and what says so.
-
-    Attributes
-    ----------
-    role : Role
-    why : str
-        The rest of a sentence that begins with the name of the column.
-    """
+    """The role of a column, and what says so."""
 
     role: Role
-    why: str
+    why: str  # the rest of a sentence that begins with the name of the column
 
 
 def recognised_role(name: str, column: pd.Series, names: Sequence[str]) -> Role:
@@ -75,21 +68,7 @@ def recognised_role(name: str, column: pd.Series, names: Sequence[str]) -> Role:
 
 
 def recognised(name: str, column: pd.Series, names: Sequence[str], label: str = "") -> Recognition | None:
-    """Say what a column is by its name, or else by its label in words, and by its values.
-
-    Parameters
-    ----------
-    name, label : str
-    column : Series
-        Its values.
-    names : sequence of str
-        The names of all columns of the table.
-
-    Returns
-    -------
-    Recognition or None
-        That of `recognition`, `household` or `stratum`.
-    """
+    """Say what a column is by its name, or else by its label in words, and by its values."""
     for called in (name, label) if label else (name,):
         found = (
             recognition(called, column, names, label) or household(called, column) or stratum(called, column)
@@ -100,29 +79,14 @@ def recognised(name: str, column: pd.Series, names: Sequence[str], label: str = 
 
 
 def recognition(name: str, column: pd.Series, names: Sequence[str], label: str = "") -> Recognition | None:
-    """Say what a column is, where its name and its values agree.
+    """Recognise the role of a column where its name and its values agree; None for all others, and for dates.
 
-    Parameters
-    ----------
-    name : str
-        Its name.
-    column : Series
-        Its values.
-    names : sequence of str
-        The names of all columns of the table.
-    label : str
-        What it holds, in words: where that is a measurement, its values alone make it no id.
-
-    Returns
-    -------
-    Recognition or None
-        A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name
-        that of a record, and no value occurs twice; of a household or another unit, shared by 20 records at
-        most on average; by its values, where its name is not that of a measurement: whole numbers that count
-        20 records or more in the first column, or, in 200 records or more, without a gap from 0 or 1 or
-        increasing in small steps, each once; text that never repeats, in 20 records or more. An identifier:
-        by its name that of a person or where to find one, or any name whose values hardly repeat. None for
-        all else, and for dates.
+    A weight: by its name that of a sample, no value negative. An id, whole numbers or text: by its name that
+    of a record, and no value occurs twice; of a household or another unit, shared by 20 records at most on
+    average; by its values, where name and `label` are not those of a measurement: whole numbers that count 20
+    records or more in the first column, or, in 200 records or more, without a gap from 0 or 1 or increasing
+    in small steps, each once; text that never repeats, in 20 records or more. An identifier: by its name that
+    of a person or where to find one, or any name whose values hardly repeat.
     """
     words = words_of(name)
     if _is_weight_name(words, names) and _can_be_weight(column):

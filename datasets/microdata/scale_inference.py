@@ -54,26 +54,7 @@ class Kind(Enum):
 
 
 def undeclared_scale(name: str, tables: Sequence[Table], *, recoded: bool = False) -> Scale:
-    """The scale of a column of which nothing is declared: what a file says, or else what the values tell.
-
-    Parameters
-    ----------
-    name : str
-        A column of all tables.
-    tables : sequence of Table
-    recoded : bool
-        Whether many values of one table may have become few texts of another, such as 34 and "30-39".
-
-    Returns
-    -------
-    Scale
-        Numeric, nominal or, where a file says so of codes that are numbers, ordinal.
-
-    Raises
-    ------
-    NotANumberError
-        If it is text in one table and numbers in another, or text with too many values for categories.
-    """
+    """The scale of a column of which nothing is declared: what a file says, or else what the values tell."""
     stated = _stated(name, tables)
     if stated is not None:
         return stated
@@ -135,18 +116,7 @@ def _stated(name: str, tables: Sequence[Table]) -> Scale | None:
 
 
 def category_notes(columns: Mapping[str, tuple[Scale, Sequence[Table]]]) -> tuple[str, ...]:
-    """Say which undeclared columns, of text or of codes with labels, are compared as categories.
-
-    Parameters
-    ----------
-    columns : mapping of str to (Scale, sequence of Table)
-        As what each is compared, and the tables that have it.
-
-    Returns
-    -------
-    tuple of str
-        One note for all of them, or none.
-    """
+    """Say which undeclared columns, of text or of codes with labels, are compared as categories."""
     said = {name: _compared_as(name, *found) for name, found in columns.items()}
     if len(said) == 1:
         (name, (what, scale, many)), it = next(iter(said.items())), "it"
@@ -234,20 +204,6 @@ def date_columns(
     """Name the columns of tables that are dates: as the schema says, or else as all of them show.
 
     The first of the tables must look so, and the others go with it.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Columns to choose from.
-    tables : sequence of Table
-    schema : Schema, optional
-    others : iterable of str
-        Columns that are declared to be something else.
-
-    Returns
-    -------
-    dict of str to (str or None)
-        The form that is declared of each, if one is.
     """
     found: dict[str, str | None] = {}
     known = set(others)
@@ -277,13 +233,7 @@ def of_days(schema: Schema | None, names: Collection[str]) -> Schema | None:
 
 
 def in_days(tables: Sequence[Table], dates: Mapping[str, str | None]) -> tuple[Table, ...]:
-    """Tables with days since 1970 in the place of dates (`dates.Dates`).
-
-    Raises
-    ------
-    DataError
-        If a cell is no date, or the form of a column is not clear.
-    """
+    """Tables with days since 1970 in the place of dates (`dates.Dates`)."""
     made = list(tables)
     for name, form in dates.items():
         holders = [at for at, table in enumerate(made) if name in table.columns]
@@ -295,13 +245,7 @@ def in_days(tables: Sequence[Table], dates: Mapping[str, str | None]) -> tuple[T
 
 
 def date_hierarchy(column: pd.Series, level: str, form: str | None, source: str) -> Hierarchy:
-    """Make the hierarchy of a column of dates: as they are, then a level of `LEVELS` and all coarser ones.
-
-    Raises
-    ------
-    DataError
-        If a cell is no date, or their form is not clear.
-    """
+    """Make the hierarchy of a column of dates: as they are, then a level of `LEVELS` and all coarser ones."""
     known = column.dropna()
     days = read_dates([(known, source)], form)[0].days.tolist()
     levels = LEVELS[: LEVELS.index(level) + 1][::-1]

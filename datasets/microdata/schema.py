@@ -27,13 +27,7 @@ _Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 def attribute_row(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """An attribute as a dictionary of text, lists and dictionaries; what is not declared is left out.
-
-    Parameters
-    ----------
-    fields : mapping
-        The fields of `schema.Attribute` by name.
-    """
+    """An attribute as a dictionary of text, lists and dictionaries; what is not declared is left out."""
     hierarchy = fields["hierarchy"]
     row = {
         "name": fields["name"],
@@ -57,20 +51,7 @@ def _range_row(missing: str | MissingRange) -> str | dict[str, float]:
 
 
 def read_rows(data: Mapping[str, Any], folder: Path | None = None) -> list[dict[str, Any]]:
-    """The fields of every attribute of a schema.
-
-    Parameters
-    ----------
-    data : mapping
-        With a list under ``attributes``.
-    folder : Path, optional
-        Where files of hierarchies are; without it none is opened.
-
-    Raises
-    ------
-    DataError
-        If a part is missing, unknown or not of the expected kind; the message names attribute and key.
-    """
+    """The fields of every attribute of a schema."""
     for key in data:
         if key != "attributes":
             raise DataError(f'the schema has an unknown key {key!r}; it has a list under "attributes" only')

@@ -34,28 +34,7 @@ def kind_of(found: object) -> str | None:
 
 
 def parse(content: bytes) -> Any:
-    """Read JSON in UTF-8.
-
-    Parameters
-    ----------
-    content : bytes
-        What is in the file.
-
-    Returns
-    -------
-    object
-        As `json.loads` gives it.
-
-    Raises
-    ------
-    ValueError
-        If it is not valid JSON, or no text; with the place a `json.JSONDecodeError`.
-    RecursionError
-        If it is nested without end.
-    AmbiguousError
-        If a key is twice in an object, or a number is NaN, infinite, beyond doubles (1e999) or longer than
-        any that is needed. `json.loads` takes the last of equal keys, and all of these numbers.
-    """
+    """Read JSON in UTF-8."""
     return json.loads(
         content.decode("utf-8"),
         parse_constant=_no_constant,

@@ -21,38 +21,18 @@ from linkrisk.datasets.microdata.values import without_blanks
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table with what to call it in messages.
+    """A table with what to call it in messages."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Columns named by text, rows numbered from 0.
-    source : str
-        What to call it.
-    labels : Index, optional
-        What its rows were called, where that was not their number from 0.
-    indexed : bool
-        Whether it was a pandas frame, whose rows have labels whatever these are.
-    path : Path, optional
-        The file that it was read from.
-    notes : mapping of str to ColumnNotes
-        What its file says of its columns: labels, missing codes, measures.
-    dialect : Dialect
-        How its file was written.
-    remarks : tuple of str
-        What was detected when it was read, a line each.
-    coded : mapping of str to Series
-        Columns as they are written, of those in which codes that are declared missing were taken out.
-    """
-
-    frame: pd.DataFrame
-    source: str
-    labels: pd.Index | None = None
-    indexed: bool = False
-    path: Path | None = None
+    frame: pd.DataFrame  # columns named by text, rows numbered from 0
+    source: str  # what to call it
+    labels: pd.Index | None = None  # what its rows were called, where that was not their number from 0
+    indexed: bool = False  # whether it was a pandas frame, whose rows have labels whatever these are
+    path: Path | None = None  # the file that it was read from
+    # what its file says of its columns: labels, missing codes, measures
     notes: Mapping[str, ColumnNotes] = field(default_factory=dict)
-    dialect: Dialect = field(default_factory=Dialect)
-    remarks: tuple[str, ...] = ()
+    dialect: Dialect = field(default_factory=Dialect)  # how its file was written
+    remarks: tuple[str, ...] = ()  # what was detected when it was read, a line each
+    # columns as they are written, of those in which codes that are declared missing were taken out
     coded: Mapping[str, pd.Series] = field(default_factory=dict)
 
     @property

@@ -176,18 +176,7 @@ def narrowed(column: pd.Series) -> pd.Series:
 
 
 def without_blanks(frame: pd.DataFrame) -> pd.DataFrame:
-    """Strip the blanks around text cells; text without anything else becomes a missing value.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns of any type.
-
-    Returns
-    -------
-    DataFrame
-        The same one where no cell changes.
-    """
+    """Strip the blanks around text cells; text without anything else becomes a missing value."""
     columns = {}
     for name in frame.columns:
         before = frame[name]

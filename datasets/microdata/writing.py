@@ -48,12 +48,6 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
     The index is not written. Where the format can, a long table is written some rows at a time, and is never
     in memory as text or bytes. Floating-point numbers have as many digits as it takes to read the same double
     back.
-
-    Raises
-    ------
-    DataError
-        If the format is unknown or cannot be written or cannot hold the table, the folder does not exist or
-        the file cannot be written.
     """
     from linkrisk.datasets.microdata.formats.base import ROWS_AT_ONCE, StoredFile
     from linkrisk.datasets.microdata.formats.registry import writable_format
@@ -79,11 +73,6 @@ def together() -> Iterator[_Waiting]:
     """Write all files of a block, or none: they take their names at its end, if nothing went wrong.
 
     A block inside another one is a part of it. Devices and pipes are written to as they come.
-
-    Raises
-    ------
-    DataError
-        If a file cannot take its name.
     """
     outer = _waiting.get()
     if outer is not None:
@@ -112,13 +101,7 @@ def _take_names(made: _Waiting) -> None:
 
 
 def write_all(files: Mapping[Path, bytes]) -> None:
-    """Write some files, all of them or none.
-
-    Raises
-    ------
-    DataError
-        As `write_whole`; files of these names that were there before stay as they were.
-    """
+    """Write some files, all of them or none."""
     for path in files:
         _target(path)  # a folder that is not there is said before anything is made
     with together():
@@ -127,13 +110,7 @@ def write_all(files: Mapping[Path, bytes]) -> None:
 
 
 def write_pieces(path: str | Path, pieces: Iterable[bytes]) -> None:
-    """Write a file whole or not at all, its content piece by piece (see `write_whole`).
-
-    Raises
-    ------
-    DataError
-        As `write_whole`, and what making the pieces raises.
-    """
+    """Write a file whole or not at all, its content piece by piece (see `write_whole`)."""
     _write(path, pieces, 0o666)
 
 
@@ -144,11 +121,6 @@ def write_whole(path: str | Path, content: str | bytes, *, mode: int = 0o666) ->
     `path` in one step; on any failure the temporary file is removed and an older file at `path` stays as it
     was; until then nobody but its owner can read it, and what a killed process leaves is removed by the next
     one that writes there. A device or pipe (such as /dev/null) is written to directly.
-
-    Raises
-    ------
-    DataError
-        If the folder does not exist, `path` is a folder, permission is missing or the disk is full.
     """
     _write(path, (content.encode("utf-8") if isinstance(content, str) else content,), mode)
 

@@ -16,50 +16,27 @@ from linkrisk.datasets.options.typed import plain as typed_plain
 
 @dataclass(frozen=True)
 class Kind:
-    """How values are read and written.
+    """How values are read and written."""
 
-    Attributes
-    ----------
-    parse : callable or None
-        From one word of a command; raises NotSoError that says what the value must be, or a DataError with
-        its own message. None for a switch, which has no value.
-    metavar : str
-        What to call the value in the help.
-    spell : callable
-        From a value to the word that is read as it.
-    typed : callable
-        From a value that is no word already, as a protocol has it; raises NotSoError.
-    untyped : callable
-        From a value to what `typed` reads as it.
-    repeated : bool
-        Whether the option is given once for each of several values.
-    field : str
-        What a form shows: ``text``, ``number``, ``choice``, ``radio`` (a choice, all of it in sight),
-        ``choices`` (several of them), ``file``, ``column``, ``columns`` or ``check``.
-    shown : float
-        What a form shows for the number 1: 100 where it asks for percent.
-    written : bool
-        Whether the value names a file that is written.
-    together : callable
-        From all values of an option that is given once for each, to its value: a list, or a mapping.
-    apart : callable
-        From that value to each again.
-    chosen : callable or None
-        From a value to all in it that must be choices, of an option that has some; None where a text may
-        say more than them.
-    """
-
+    # from one word of a command; raises NotSoError that says what the value must be, or a DataError with its
+    # own message. None for a switch, which has no value
     parse: Callable[[str], Any] | None
-    metavar: str = ""
-    spell: Callable[[Any], str] = str
+    metavar: str = ""  # what to call the value in the help
+    spell: Callable[[Any], str] = str  # from a value to the word that is read as it
+    # from a value that is no word already, as a protocol has it; raises NotSoError
     typed: Reader = typed.text
-    untyped: Callable[[Any], Any] = typed_plain
-    repeated: bool = False
+    untyped: Callable[[Any], Any] = typed_plain  # from a value to what `typed` reads as it
+    repeated: bool = False  # whether the option is given once for each of several values
+    # what a form shows: ``text``, ``number``, ``choice``, ``radio`` (a choice, all of it in sight),
+    # ``choices`` (several of them), ``file``, ``column``, ``columns`` or ``check``
     field: str = "text"
-    shown: float = 1.0
-    written: bool = False
+    shown: float = 1.0  # what a form shows for the number 1: 100 where it asks for percent
+    written: bool = False  # whether the value names a file that is written
+    # from all values of an option that is given once for each, to its value: a list, or a mapping
     together: Callable[[list[Any]], Any] = list
-    apart: Callable[[Any], Iterable[Any]] = iter
+    apart: Callable[[Any], Iterable[Any]] = iter  # from that value to each again
+    # from a value to all in it that must be choices, of an option that has some; None where a text may say
+    # more than them
     chosen: Callable[[Any], Iterable[Any]] | None = None
 
     def read(self, word: str) -> Any:

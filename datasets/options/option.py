@@ -32,69 +32,35 @@ FACES = frozenset({PYTHON, COMMAND, PROTOCOL, APP})
 
 @dataclass(frozen=True)
 class Option:
-    """One option, as a field declares it.
+    """One option, as a field declares it."""
 
-    Attributes
-    ----------
-    help : str
-        What it means, with its unit, in a line. In braces stand ``choices``, ``default``, the `words` of the
-        operation, and other options by their keywords: ``{work_limit}``.
-    kind : Kind
-        How its value is read and written.
-    doc : str
-        What functions say of it where that is more than the line; the same may stand in braces.
-    choices : tuple of str, or str
-        Names to choose from, or ``module:NAME`` of a mapping or sequence of them that is costly to import.
-    usual : str
-        What the default is called; its value as a word, when empty.
-    named : mapping of str to str
-        What a form calls choices, those first; of others it shows the name.
-    flag : str
-        What a command calls it, without dashes, where that is not its keyword.
-    metavar : str
-        What a command calls its value, where that is not what its kind says.
-    label : str
-        What a form calls it, which offers no option without one.
-    faces : frozenset of str
-        Where it is offered; everywhere by default.
-    after : str
-        The option of a later group that it stands behind.
-    record : bool
-        Whether results keep its value by its keyword.
-    bare : bool
-        Whether a command takes it as a word without a flag.
-    once : bool
-        Whether a command refuses a second value, as all of them are meant to be in one.
-    needs : tuple of str
-        Other options of which it says something, by their keywords: one of them has to be given with it.
-    because : str
-        What it says of them.
-    group, name, default, annotation, positional, words
-        Filled in from the dataclass.
-    """
-
+    # what it means, with its unit, in a line. In braces stand ``choices``, ``default``, the `words` of the
+    # operation, and other options by their keywords: ``{work_limit}``
     help: str
-    kind: Kind
-    doc: str = ""
+    kind: Kind  # how its value is read and written
+    doc: str = ""  # what functions say of it where that is more than the line; the same may stand in braces
+    # names to choose from, or ``module:NAME`` of a mapping or sequence of them that is costly to import
     choices: tuple[str, ...] | str = ()
-    usual: str = ""
+    usual: str = ""  # what the default is called; its value as a word, when empty
+    # what a form calls choices, those first; of others it shows the name
     named: Mapping[str, str] = field(default_factory=dict)
-    flag: str = ""
-    metavar: str = ""
-    label: str = ""
-    faces: frozenset[str] = FACES
-    after: str = ""
-    record: bool = False
-    bare: bool = False
-    once: bool = False
+    flag: str = ""  # what a command calls it, without dashes, where that is not its keyword
+    metavar: str = ""  # what a command calls its value, where that is not what its kind says
+    label: str = ""  # what a form calls it, which offers no option without one
+    faces: frozenset[str] = FACES  # where it is offered; everywhere by default
+    after: str = ""  # the option of a later group that it stands behind
+    record: bool = False  # whether results keep its value by its keyword
+    bare: bool = False  # whether a command takes it as a word without a flag
+    once: bool = False  # whether a command refuses a second value, as all of them are meant to be in one
+    # other options of which it says something, by their keywords: one of them has to be given with it
     needs: tuple[str, ...] = ()
-    because: str = ""
-    group: str = ""
-    name: str = ""
-    default: Any = REQUIRED
-    annotation: str = ""
-    positional: bool = False
-    words: Mapping[str, str] = field(default_factory=dict)
+    because: str = ""  # what it says of them
+    group: str = ""  # filled in from the dataclass
+    name: str = ""  # filled in from the dataclass
+    default: Any = REQUIRED  # filled in from the dataclass
+    annotation: str = ""  # filled in from the dataclass
+    positional: bool = False  # filled in from the dataclass
+    words: Mapping[str, str] = field(default_factory=dict)  # filled in from the dataclass
 
     @property
     def required(self) -> bool:
@@ -156,15 +122,7 @@ def again(owner: type[Any], name: str, default: T, **changes: Any) -> T:
 
 
 def options_of(operation: type[Any], face: str = "") -> Mapping[str, Option]:
-    """The options of an operation by their keywords, in the order in which they are shown.
-
-    Parameters
-    ----------
-    operation : type
-        A dataclass.
-    face : str
-        Only those that are offered there.
-    """
+    """The options of an operation by their keywords, in the order in which they are shown."""
     found: dict[str, Option] = {}
     by_name = {one.name: one for one in fields(operation) if "option" in one.metadata}
     for owner in _groups(operation):
@@ -252,9 +210,8 @@ def asking(request: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, 
         def call(*args: P.args, **given: P.kwargs) -> R:
             return body(request(*args, **given))
 
-        result = body.__annotations__["return"]
-        call.__signature__ = inspect.signature(request).replace(return_annotation=result)  # type: ignore[attr-defined]
-        return call
+        result = body.__annotations__["return"] call.__signature__ =
+        inspect.signature(request).replace(return_annotation=result)  # type: ignore[attr-defined] return call
 
     return made
 

@@ -41,21 +41,7 @@ def records_named(id_column: str | None) -> tuple[str, ...]:
 def recorded_partner(path: str, original: Table, masked: Table) -> npt.NDArray[np.intp]:
     """The masked row of each original record, by the order that a record keeps.
 
-    Parameters
-    ----------
-    path : str
-        What `mask --shuffle --record` has written.
-    original, masked : Table
-        n records each.
-
-    Returns
-    -------
-    intp array (n,)
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, keeps no order, or one of other files.
+    Returns (n,).
     """
     rows = _read(path).get("order")
     if not isinstance(rows, list) or not all(type(row) is int for row in rows):
@@ -122,30 +108,20 @@ _LABELS_NOTE = (
 
 @dataclass(frozen=True, eq=False)
 class TablePair:
-    """An original table, its masked version, and the true partners.
+    """An original table, its masked version, and the true partners."""
 
-    Attributes
-    ----------
-    original, masked : Table
-        n and m records, numbered from 0, all columns.
-    partner : intp array (n,)
-        The masked row of each original record, -1 for an original record that has none.
-    original_labels, masked_labels : tuple of str, lengths n and m
-        What to call the records: their ids, the labels of their index, or their row numbers from 1.
-    alignment : str
-        How records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``,
-        ``masking record``.
-    notes : tuple of str
-        What a user should know about the pair, in sentences.
-    """
-
-    original: Table
-    masked: Table
+    original: Table  # n and m records, numbered from 0, all columns
+    masked: Table  # n and m records, numbered from 0, all columns
+    # (n,) The masked row of each original record, -1 for an original record that has none
     partner: npt.NDArray[np.intp]
+    # what to call the records: their ids, the labels of their index, or their row numbers from 1
     original_labels: tuple[str, ...]
+    # what to call the records: their ids, the labels of their index, or their row numbers from 1
     masked_labels: tuple[str, ...]
+    # how records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``,
+    # ``masking record``
     alignment: str = BY_ROW
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a user should know about the pair, in sentences
 
     @property
     def name(self) -> str:
@@ -163,33 +139,7 @@ def make_table_pair(
     original_name: str = "original",
     masked_name: str = "masked",
 ) -> TablePair:
-    """Read two tables and align their records.
-
-    Parameters
-    ----------
-    original, masked : str, Path or frame
-        Files of any format, or pandas frames, or frames of another library with a `to_pandas` method.
-    id : str, optional
-        The column that identifies the records; the tables may then have different records. Or the file with
-        the record of a masking that has shuffled them. Without it the tables must be equally long. They are
-        aligned by the labels of their indexes where these are the same in another order, else row by row.
-    row_by_row : bool
-        Take the rows as they are, whatever labels or columns say.
-    text_columns : sequence of str
-        Columns of text files that hold names and not numbers (`read_file` of the formats).
-    original_name, masked_name : str
-        What to call the tables in messages when they are not files.
-
-    Returns
-    -------
-    TablePair
-        With at least two records on either side, at least one pair of partners.
-
-    Raises
-    ------
-    DataError
-        On any input that cannot be used, with one line that says what, where and how to fix it.
-    """
+    """Read two tables and align their records."""
     check_alignment(id, row_by_row)
     tables = load_tables(original, masked, id, text_columns, (original_name, masked_name))
     return align(*tables, id_column=id, row_by_row=row_by_row)
@@ -320,13 +270,7 @@ UNKNOWN = "unknown"
 def label_columns(
     tables: tuple[Table, Table], given: tuple[str | None, str | None], schema: Schema | None
 ) -> tuple[str | None, str | None]:
-    """The column that names the records of each table: the given one, else the record id of the schema.
-
-    Raises
-    ------
-    DataError
-        If a given column does not exist, or the schema has two record ids.
-    """
+    """The column that names the records of each table: the given one, else the record id of the schema."""
     listed = None if schema is None else schema.only(Role.RECORD_ID)
     found = []
     for table, name, option in zip(tables, given, ("original_id", "masked_id"), strict=True):
@@ -337,20 +281,7 @@ def label_columns(
 
 
 def unaligned(first: Table, second: Table, columns: tuple[str | None, str | None]) -> TablePair:
-    """Both tables without partners.
-
-    Parameters
-    ----------
-    first, second : Table
-        n and m records.
-    columns : pair of str or None
-        The column that names the records of each; without one they are called by their row, from 1.
-
-    Raises
-    ------
-    DataError
-        If a name is missing or given twice.
-    """
+    """Both tables without partners."""
     names = [
         tuple(str(row) for row in range(1, len(table.frame) + 1))
         if column is None

@@ -75,13 +75,7 @@ def text_columns(schema: Schema | None) -> tuple[str, ...]:
 def record_id(
     schema: Schema | None, tables: Sequence[Table], id_column: str | None, row_by_row: bool
 ) -> tuple[str | None, tuple[str, ...]]:
-    """The column that identifies the records, and a note where the schema names it and not the user.
-
-    Raises
-    ------
-    DataError
-        If the schema has two record ids, and nothing else identifies the records.
-    """
+    """The column that identifies the records, and a note where the schema names it and not the user."""
     if schema is None or id_column is not None or row_by_row:
         return id_column, ()
     found = schema.only(Role.RECORD_ID)
@@ -101,25 +95,7 @@ def chosen_attributes(
     schema: Schema | None,
     special: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """The columns of two tables that are compared.
-
-    Parameters
-    ----------
-    first, second : Table
-    attributes : sequence of str, optional
-        Those that are asked for; by default the key variables of the schema, else all columns without another
-        role.
-    id_column : str, optional
-        The column that identifies the records.
-    schema : Schema, optional
-    special : collection of str
-        Columns that are compared only where they are asked for (`special_columns`).
-
-    Raises
-    ------
-    DataError
-        If there is none, a table does not have one, one is given twice or must not be compared.
-    """
+    """The columns of two tables that are compared."""
     if attributes is None:
         chosen = [
             column for column in _default_columns(first, second, schema, special) if column != id_column
@@ -152,14 +128,6 @@ def special_columns(
     They are recognised as `describe` does. Nothing is told by what is the same for all records of the first
     table, nor by text that neither table has few values of. Dates whose form is not clear are no such text:
     somebody has to say it.
-
-    Parameters
-    ----------
-    tables : pair of Table
-    schema : Schema, optional
-        Columns whose role or scale it declares are not looked at, and none where it has key variables.
-    named : collection of str
-        Other columns that are not looked at, as somebody has named them.
     """
     declared = Schema(()) if schema is None else schema
     if declared.select(role=Role.KEY):

@@ -32,18 +32,6 @@ def spelled_alike(tables: Sequence[Table], listed: Mapping[str, Sequence[str]]) 
     A spreadsheet writes the code 007 as 7, other programs write 7 as 7.0, or True as TRUE. Such a spelling is
     replaced by the one of the schema, or else of the first table, unless a table or the schema has both and
     so tells them apart.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-        The original, the masked one, perhaps others.
-    listed : mapping of str to sequence of str
-        The columns compared as categories, with those that a schema lists.
-
-    Returns
-    -------
-    list of Table
-        The same tables, with other ones in the place of those that change.
     """
     made = list(tables)
     for name, categories in listed.items():
@@ -104,40 +92,21 @@ def _meaning(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CategoricalAttribute:
-    """An attribute whose values are categories, in both files.
+    """An attribute whose values are categories, in both files."""
 
-    Attributes
-    ----------
-    name : str
-        Its column.
-    scale : Scale
-        Ordinal or nominal.
-    categories : tuple of str
-        All categories of both files, in their order.
-    possible : bool array (categories, categories), optional
-        Whether masking can have turned the first category, of an original record, into the second one.
-    masking : str, optional
-        The method that is known to have done it, as text.
-    frequencies : (ndarray of float64, ndarray of float64), optional
-        How many original and how many masked records have each category, where it is missing in some record;
-        the category of these is one more, behind all others.
-    """
-
-    name: str
-    scale: Scale
-    categories: tuple[str, ...]
+    name: str  # its column
+    scale: Scale  # ordinal or nominal
+    categories: tuple[str, ...]  # all categories of both files, in their order
+    # (categories, categories) Whether masking can have turned the first category, of an original record, into
+    # the second one
     possible: npt.NDArray[np.bool_] | None = None
-    masking: str | None = None
+    masking: str | None = None  # the method that is known to have done it, as text
+    # (ndarray of float64, ndarray of float64) How many original and how many masked records have each
+    # category, where it is missing in some record; the category of these is one more, behind all others
     frequencies: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
 
     def codes(self, table: Table) -> npt.NDArray[np.float64]:
-        """The category of each record as its position, shape (n,); behind all others where it is missing.
-
-        Raises
-        ------
-        DataError
-            If a cell is not a category; the message names the row.
-        """
+        """The category of each record as its position, shape (n,); behind all others where it is missing."""
         codes = coded(table.frame[self.name], self.categories, table.source).codes
         return np.where(codes < 0, len(self.categories), codes).astype(np.float64)
 
@@ -171,11 +140,6 @@ def scales_of(
     """Those of `attributes` that are categorical, with the categories that the schema lists.
 
     The lists `nominal` and `ordinal` come before the schema; what neither of them names is numeric.
-
-    Raises
-    ------
-    DataError
-        If a list names an attribute twice, one that is not compared, or one of the other list.
     """
     found: dict[str, tuple[Scale, tuple[str, ...]]] = {}
     for attribute in () if schema is None else schema.attributes:
@@ -207,13 +171,7 @@ def scales_of(
 def with_undeclared(
     scales: Scales, attributes: Sequence[str], schema: Schema | None, tables: tuple[Table, Table]
 ) -> Scales:
-    """The scales with those of text of which nobody has said what it is (`undeclared_scale`).
-
-    Raises
-    ------
-    DataError
-        If such a column cannot be compared.
-    """
+    """The scales with those of text of which nobody has said what it is (`undeclared_scale`)."""
     found = dict(scales)
     for name in attributes:
         declared = None if schema is None else schema.get(name).scale
@@ -227,24 +185,15 @@ def with_undeclared(
 
 @dataclass(frozen=True, eq=False)
 class KnownRecoding:
-    """What masking can have made of the categories of an attribute.
-
-    Attributes
-    ----------
-    attribute : str
-    masking : str
-        The method, as text.
-    before, after : tuple of str
-        The n categories of the original attribute, and the m that the masked one can have.
-    possible : bool array (n, m)
-        Whether each category can have become each other one.
-    """
+    """What masking can have made of the categories of an attribute."""
 
     attribute: str
-    masking: str
+    masking: str  # the method, as text
+    # the n categories of the original attribute, and the m that the masked one can have
     before: tuple[str, ...]
+    # the n categories of the original attribute, and the m that the masked one can have
     after: tuple[str, ...]
-    possible: npt.NDArray[np.bool_]
+    possible: npt.NDArray[np.bool_]  # (n, m) Whether each category can have become each other one
 
 
 Masking = Sequence[str | KnownRecoding]
@@ -264,22 +213,7 @@ def check_listed(masking: Masking) -> None:
 
 
 def known_recodings(masking: Masking, original: Table, scales: Scales) -> dict[str, KnownRecoding]:
-    """What is known of the masking of categorical attributes.
-
-    Parameters
-    ----------
-    masking : sequence of str or KnownRecoding
-        `NOT_INFERRED` is no method.
-    original : Table
-        The file that was masked.
-    scales : mapping
-        What `scales_of` found.
-
-    Raises
-    ------
-    DataError
-        If a method does not fit the file or these attributes.
-    """
+    """What is known of the masking of categorical attributes."""
     check_listed(masking)
     rows = [
         # Without a list the order is that of the codes, for the method as for the distance.
@@ -309,22 +243,7 @@ def _spelled(text: str, original: Table, schema: Schema) -> list[KnownRecoding]:
 def categorical_attributes(
     tables: tuple[Table, Table], scales: Scales, recodings: Mapping[str, KnownRecoding]
 ) -> dict[str, CategoricalAttribute]:
-    """The categories of both files, and the recodings that are possible.
-
-    Parameters
-    ----------
-    tables : (Table, Table)
-        The original and the masked file.
-    scales : mapping
-        What `scales_of` found.
-    recodings : mapping of str to KnownRecoding
-        Of masked attributes whose method is known.
-
-    Raises
-    ------
-    DataError
-        If the order of an ordinal attribute is not known, or there are too many categories.
-    """
+    """The categories of both files, and the recodings that are possible."""
     found = {}
     for name, (scale, listed) in scales.items():
         recoding = recodings.get(name)

@@ -19,27 +19,7 @@ _WHOLE_FLOAT = re.compile(r"[+-]?\d+\.0+")
 
 
 def record_ids(frame: pd.DataFrame, id_column: str, source: str) -> tuple[str, ...]:
-    """Read the ids of a table as text, so that 1, 1.0, "1" and "1.0" name the same record.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The table, n rows.
-    id_column : str
-        Its column of ids.
-    source : str
-        What to call the table in messages.
-
-    Returns
-    -------
-    tuple of str, length n
-        Distinct ids.
-
-    Raises
-    ------
-    DataError
-        If an id is missing or given twice.
-    """
+    """Read the ids of a table as text, so that 1, 1.0, "1" and "1.0" name the same record."""
     series = frame[id_column]
     missing = series.isna().to_numpy(dtype=bool)
     if missing.any():
@@ -62,10 +42,7 @@ def record_ids(frame: pd.DataFrame, id_column: str, source: str) -> tuple[str, .
 def match_ids(original_ids: tuple[str, ...], masked_ids: tuple[str, ...]) -> npt.NDArray[np.intp]:
     """Find the masked row of each original id.
 
-    Returns
-    -------
-    intp array, as long as `original_ids`
-        The row in `masked_ids` with the same id, -1 where there is none.
+    Returns as long as `original_ids`.
     """
     row_of = {identifier: row for row, identifier in enumerate(masked_ids)}
     return np.array([row_of.get(identifier, -1) for identifier in original_ids], dtype=np.intp)
@@ -98,16 +75,6 @@ def alike(first: Sequence[object], second: Sequence[object]) -> tuple[list[str],
     same ones without letters that all values of a column begin with (``P007`` and ``7``), or as dates with
     the day or the month first, they are read so. A date that can be read in two ways is read in the one that
     makes the columns the same.
-
-    Parameters
-    ----------
-    first, second : sequence of object
-        Values that are not missing.
-
-    Returns
-    -------
-    tuple of list of str
-        A text for each of them.
     """
     sides = [[_as_any_program_writes_it(value) for value in side] for side in (first, second)]
     if not all(sides) or _are_same(*map(set, sides)):
@@ -181,21 +148,12 @@ _WIDEST = 2**53
 
 @dataclass(frozen=True, eq=False)
 class CellCodes:
-    """Two columns as codes.
+    """Two columns as codes."""
 
-    Attributes
-    ----------
-    first : intp array (n,)
-        The cells of the first column.
-    second : intp array (m,)
-        The cells of the second one; cells that are the same have the same code, missing ones -1.
-    count : int
-        How many codes there are, from 0 on.
-    """
-
-    first: IndexArray
+    first: IndexArray  # (n,) The cells of the first column
+    # (m,) The cells of the second one; cells that are the same have the same code, missing ones -1
     second: IndexArray
-    count: int
+    count: int  # how many codes there are, from 0 on
 
     @property
     def in_place(self) -> bool:
@@ -215,13 +173,6 @@ def cell_codes(first: pd.Series, second: pd.Series, *, loosely: bool = False) ->
     """Codes of two columns: numbers are compared as numbers, everything else as ids are.
 
     So 7, 7.0 and the text 7 are the same cell, and the text 007 is another one.
-
-    Parameters
-    ----------
-    first, second : Series
-    loosely : bool
-        Whether cells are the same that programs write differently: numbers to twelve digits, text as
-        `datasets.pairs.cells.alike` reads it.
     """
     if are_numeric(first, second):
         sides = [_numbers(column) for column in (first, second)]

@@ -24,13 +24,7 @@ _FEW = 20
 
 
 def digests_like(before: pd.Series, after: pd.Series) -> pd.Series:
-    """The digests of a column, or their beginnings, where another one beside it has these; else the column.
-
-    Parameters
-    ----------
-    before, after : Series
-        Of the same records, in the same order.
-    """
+    """Digests of a column, or their beginnings, where the column beside it holds them; else the column."""
     if are_numeric(after):
         return before
     few = after.notna().to_numpy() & before.notna().to_numpy()
@@ -146,15 +140,6 @@ def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArr
 
     Where its values are recoded, each to one other, they are alone with what their value has become. Numbers
     have their partner strictly nearest, by their values or by their ranks.
-
-    Parameters
-    ----------
-    before : Series
-        The column of the records that have a partner.
-    after : Series
-        That of all released records.
-    partner : intp array (before,)
-        Their rows.
     """
     codes = cell_codes(before, after, loosely=True).second
     becomes = np.where(codes < 0, np.nan, codes.astype(np.float64))[partner]
@@ -280,18 +265,7 @@ def _pieces(text: pd.Series) -> Iterator[tuple[str, pd.Series]]:
 def telling_part(
     column: pd.Series, known: pd.DataFrame, shown: pd.DataFrame, may: Callable[[str], bool]
 ) -> tuple[str, str] | None:
-    """The part of a released column that goes best with a column of the original, and the name of that.
-
-    Parameters
-    ----------
-    column : Series
-    known : DataFrame
-        Columns of the original.
-    shown : DataFrame
-        Other released columns: what they tell is no news. All are of the same records, in the same order.
-    may : callable
-        Whether somebody may know a column of the original; asked only where it matters.
-    """
+    """The part of a released column that goes best with a column of the original, and the name of that."""
     records = len(column)
     coded = {str(name): codings(known[name]) for name in known}
     shown_codes = (pd.factorize(shown[name])[0] for name in shown)

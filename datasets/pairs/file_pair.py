@@ -328,24 +328,7 @@ def attribute_values(
 ) -> npt.NDArray[np.float64]:
     """Attributes as numbers: categories by their positions, all others by their values.
 
-    Parameters
-    ----------
-    table : Table
-        n records.
-    attributes : tuple of str
-        The columns to take, a of them.
-    categorical : mapping of str to CategoricalAttribute
-        Those that are not numeric.
-
-    Returns
-    -------
-    float64 array (n, a)
-        NaN where a number is missing, the position behind all categories where a category is.
-
-    Raises
-    ------
-    DataError
-        If a cell is not a number or not a category; the message names column and row.
+    Returns (n, a).
     """
     numeric = [name for name in attributes if name not in categorical]
     values = np.empty((len(table.frame), len(attributes)))

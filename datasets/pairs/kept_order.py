@@ -43,20 +43,12 @@ _KEYS = 4
 
 @dataclass(frozen=True, eq=False)
 class KeptOrder:
-    """An order of the original that the released records are in.
+    """An order of the original that the released records are in."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        Columns of the original that they are sorted by, one within the other.
-    as_original : bool
-        Whether they are in the order of the original, within these columns where there are any.
-    right : ndarray of float64, shape (original records,)
-        Chances of being right of who sorts what he knows and goes by the place alone.
-    """
-
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # columns of the original that they are sorted by, one within the other
+    # whether they are in the order of the original, within these columns where there are any
     as_original: bool = False
+    # (original records,) Chances of being right of who sorts what he knows and goes by the place alone
     right: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @property
@@ -97,17 +89,7 @@ def kept_order(
 ) -> KeptOrder | None:
     """Find out what the places of the released records tell.
 
-    Parameters
-    ----------
-    original, masked : DataFrame
-        n and m records.
-    partner : intp array (n,)
-        The masked row of each original record, -1 where it has none.
-    seen : bool
-        Whether the order of the original is another one than how the two files are put side by side.
-    says : pair of callables
-        Of columns of the masked file whether they are more than numbers of records, and of those of the
-        original whether somebody may know them; asked only where it matters.
+    `partner` (n,): the masked row of each original record, -1 where it has none.
     """
     rows, size = np.flatnonzero(partner >= 0), len(masked)
     placed = rows[np.argsort(partner[rows], kind="stable")]

@@ -63,25 +63,15 @@ SAYS_NOTHING = (*_NUMBERS, *_UNKNOWN_OUTSIDE, Role.IDENTIFIER)
 
 @dataclass(frozen=True)
 class ColumnLeftIn:
-    """A column that was released, under its own name or another one, and is not compared.
-
-    Attributes
-    ----------
-    column : str
-    records : int
-        Whom it tells: of an identifier, records that have their own value; of a column that was released as
-        it was, records that are alone with their value in the masked file; of one that was masked, those that
-        `told_by` counts.
-    original : str
-        What the original calls it, where that is another name.
-    part : str
-        What part of its values is meant, where it is not all of them.
-    """
+    """A column that was released, under its own name or another one, and is not compared."""
 
     column: str
+    # whom it tells: of an identifier, records that have their own value; of a column that was released as it
+    # was, records that are alone with their value in the masked file; of one that was masked, those that
+    # `told_by` counts
     records: int
-    original: str = ""
-    part: str = ""
+    original: str = ""  # what the original calls it, where that is another name
+    part: str = ""  # what part of its values is meant, where it is not all of them
 
     @property
     def shown(self) -> str:
@@ -92,34 +82,19 @@ class ColumnLeftIn:
 
 @dataclass(frozen=True)
 class LeftIn:
-    """What a masked file has of the original besides the attributes that are compared.
+    """What a masked file has of the original besides the attributes that are compared."""
 
-    Attributes
-    ----------
-    records : int
-        Original records with a partner.
-    identifiers : tuple of ColumnLeftIn
-        Direct identifiers: by the schema, or by name and values.
-    numbers : tuple of str
-        Record ids and household numbers with the values of the original.
-    unchanged : tuple of ColumnLeftIn
-        All other columns with the values of the original, but for those that a schema calls confidential or
-        weights.
-    unique : int
-        Records that are alone in the masked file with their values of all unchanged columns together.
-    masked : tuple of ColumnLeftIn
-        Columns with other values that go with those of the original all the same.
-    order : KeptOrder, optional
-        What the places of the released records tell.
-    """
-
-    records: int = 0
-    identifiers: tuple[ColumnLeftIn, ...] = ()
-    numbers: tuple[str, ...] = ()
+    records: int = 0  # original records with a partner
+    identifiers: tuple[ColumnLeftIn, ...] = ()  # direct identifiers: by the schema, or by name and values
+    numbers: tuple[str, ...] = ()  # record ids and household numbers with the values of the original
+    # all other columns with the values of the original, but for those that a schema calls confidential or
+    # weights
     unchanged: tuple[ColumnLeftIn, ...] = ()
+    # records that are alone in the masked file with their values of all unchanged columns together
     unique: int = 0
+    # columns with other values that go with those of the original all the same
     masked: tuple[ColumnLeftIn, ...] = ()
-    order: KeptOrder | None = None
+    order: KeptOrder | None = None  # what the places of the released records tell
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the JSON."""
@@ -173,19 +148,7 @@ def left_in(
 ) -> LeftIn:
     """Find out what a masked file has of the original besides the attributes that are compared.
 
-    Parameters
-    ----------
-    tables : tuple of Table
-        The original and the masked one, n and m records.
-    partner : intp array (n,)
-        The masked row of each original record, -1 where it has none.
-    compared : collection of str
-        The attributes.
-    schema : Schema, optional
-    id_column : str, optional
-        The column by which records were aligned.
-    side_by_side : bool
-        Whether they were aligned row by row, so that the order of the release cannot be seen.
+    `partner` (n,): the masked row of each original record, -1 where it has none.
     """
     search = _Search(tables, partner, frozenset(compared), schema, id_column)
     original, masked = tables

@@ -31,32 +31,19 @@ from linkrisk.errors import called
 
 @dataclass(frozen=True, eq=False)
 class LinkageFrames:
-    """What a linker may see of two tables.
+    """What a linker may see of two tables."""
 
-    Attributes
-    ----------
-    original, masked : DataFrame
-        The chosen columns: numbers, or names of categories; NaN or None where a value is missing.
-    training : DataFrame or None
-        Other records with the columns of both.
-    original_attributes, masked_attributes : tuple of str
-        Their columns.
-    schema : Schema
-        Scale and categories of all of them.
-    dates : mapping of str to (str or None)
-        Those that are days, with the form that is declared of them.
-    notes : tuple of str
-        What a user should know of them, in sentences.
-    """
-
+    # the chosen columns: numbers, or names of categories; NaN or None where a value is missing
     original: pd.DataFrame
+    # the chosen columns: numbers, or names of categories; NaN or None where a value is missing
     masked: pd.DataFrame
-    training: pd.DataFrame | None
-    original_attributes: tuple[str, ...]
-    masked_attributes: tuple[str, ...]
-    schema: Schema
+    training: pd.DataFrame | None  # other records with the columns of both
+    original_attributes: tuple[str, ...]  # their columns
+    masked_attributes: tuple[str, ...]  # their columns
+    schema: Schema  # scale and categories of all of them
+    # those that are days, with the form that is declared of them
     dates: Mapping[str, str | None] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a user should know of them, in sentences
 
     @property
     def described(self) -> Schema:
@@ -82,31 +69,7 @@ def linkage_frames(
     training: Table | None = None,
     recoded: bool = False,
 ) -> LinkageFrames:
-    """Take the columns to compare, as numbers or as categories (`undeclared` where nobody says which).
-
-    Parameters
-    ----------
-    pair : TablePair
-    chosen : two sequences of str
-        Columns of the original and of the masked table.
-    keys : sequence of str
-        Columns of both tables to take besides; they are in the frames and in the schema.
-    nominal, ordinal : sequence of str
-        Columns that are not numeric, by their scale; the categories of ordinal ones must spell numbers, or
-        be listed in the schema.
-    schema : Schema, optional
-        Scale and categories of columns; the two lists come before it.
-    training : Table, optional
-        Other records.
-    recoded : bool
-        Whether numbers of the original may have become few texts (`undeclared_scale`), as `recoded_frames`
-        can tell.
-
-    Raises
-    ------
-    DataError
-        If a column is missing or named twice, or its values do not fit its scale.
-    """
+    """Take the columns to compare, as numbers or as categories (`undeclared` where nobody says which)."""
     original_attributes, masked_attributes = chosen
     for names, table in ((original_attributes, pair.original), (masked_attributes, pair.masked)):
         check_no_duplicates(names)
@@ -276,13 +239,7 @@ def recoded_frames(
 
     An intruder does that before he compares, whatever linker he takes.
 
-    Parameters
-    ----------
-    frames : LinkageFrames
-    partner : intp array (n,)
-        The masked row of each original record, -1 where it has none.
-    known : collection of str
-        Attributes that are left as they are, as it is known how they were masked.
+    `partner` (n,): the masked row of each original record, -1 where it has none.
     """
     names = tuple(
         name for name in frames.original_attributes if name in frames.masked_attributes and name not in known

@@ -19,22 +19,7 @@ Partition = tuple[tuple[str, ...], tuple[str, ...]]
 def correlations(frame: pd.DataFrame, attributes: Sequence[str]) -> FloatArray:
     """Pearson correlations of numeric attributes, of the records that have both values.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table.
-    attributes : sequence of str
-        Its columns to take, a of them.
-
-    Returns
-    -------
-    float64 array (a, a)
-        NaN where an attribute does not vary, also on the diagonal.
-
-    Raises
-    ------
-    DataError
-        If an attribute does not exist, is given twice or is not numeric.
+    Returns (a, a).
     """
     check_no_duplicates(attributes)
     check_known(attributes, [str(column) for column in frame.columns], "the table")
@@ -51,17 +36,7 @@ def spanning_tree(matrix: FloatArray, threshold: float) -> tuple[tuple[int, int]
     below the threshold is not looked at (Smith 2016, section 5.1.1). Among equal correlations, the attributes
     that come first in the table are taken first.
 
-    Parameters
-    ----------
-    matrix : float64 array (a, a)
-        Symmetric; NaN means no edge.
-    threshold : float
-        The smallest correlation of an edge; minus infinity takes all.
-
-    Returns
-    -------
-    tuple of pairs
-        The two attributes of each edge, the smaller number first, in the order in which they were taken.
+    `matrix` (a, a): symmetric; NaN means no edge.
     """
     first, second = np.triu_indices(len(matrix), 1)
     weight = matrix[first, second]
@@ -123,25 +98,7 @@ def spanning_tree_partition(
 
 
 def random_partition(attributes: Sequence[str], seed: int) -> Partition:
-    """Divide attributes at random into two files whose sizes differ by at most one (Smith 2016, section 6.1).
-
-    Parameters
-    ----------
-    attributes : sequence of str
-        At least two.
-    seed : int
-        Not negative; of an odd number of attributes, chance also decides which file gets one more.
-
-    Returns
-    -------
-    pair of tuples of str
-        The attributes of both files, each in the order of `attributes`.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than two attributes, one is given twice, or the seed is negative.
-    """
+    """Divide attributes at random into two files of sizes that differ by at most one (Smith 2016, 6.1)."""
     check_no_duplicates(attributes)
     if len(attributes) < 2:
         raise DataError("a partition needs at least two attributes; give one for each file")
@@ -160,25 +117,6 @@ def related_attributes(
     """Attributes of the target file that correlate with at least one that the intruder knows.
 
     An intruder who links by representatives leaves the others out (Smith 2016, section 6.1).
-
-    Parameters
-    ----------
-    frame : DataFrame
-        A table with all these columns.
-    known, target : sequence of str
-        Numeric attributes of the two files.
-    threshold : float
-        The smallest correlation, with its sign.
-
-    Returns
-    -------
-    tuple of str
-        In the order of `target`; empty when no correlation reaches the threshold.
-
-    Raises
-    ------
-    DataError
-        If an attribute cannot be used.
     """
     matrix = correlations(frame, [*known, *target])[: len(known), len(known) :]
     strong = np.flatnonzero((matrix >= threshold).any(axis=0)).tolist()

@@ -41,17 +41,11 @@ _FILL = "*?_#-.xX0 "
 
 @dataclass(frozen=True)
 class NumberRecoding:
-    """What became of the values of an attribute: of numbers each one other, of categories mostly.
-
-    Attributes
-    ----------
-    attribute : str
-    steps : tuple of (float, float or None)
-        From which value on they became which one, ascending; None where they stay what they are. Values
-        below the first step belong to it. Categories are their positions.
-    """
+    """What became of the values of an attribute: of numbers each one other, of categories mostly."""
 
     attribute: str
+    # from which value on they became which one, ascending; None where they stay what they are. Values below
+    # the first step belong to it. Categories are their positions
     steps: tuple[tuple[float, float | None], ...]
 
     def apply(self, values: FloatArray) -> FloatArray:
@@ -64,19 +58,11 @@ class NumberRecoding:
 
 @dataclass(frozen=True, eq=False)
 class ValueMap:
-    """A function from the values of an attribute to those of its masked version, over all partners.
+    """A function from the values of an attribute to those of its masked version, over all partners."""
 
-    Attributes
-    ----------
-    values, becomes : float64 arrays (v,)
-        The different values, ascending, and what each becomes.
-    records : intp array (v,)
-        How many partners show it.
-    """
-
-    values: FloatArray
-    becomes: FloatArray
-    records: IndexArray
+    values: FloatArray  # (v,) The different values, ascending, and what each becomes
+    becomes: FloatArray  # (v,) The different values, ascending, and what each becomes
+    records: IndexArray  # (v,) How many partners show it
 
     @classmethod
     def of(cls, before: FloatArray, after: FloatArray) -> ValueMap | None:
@@ -137,23 +123,8 @@ def inferred_recodings(
 ) -> tuple[dict[str, CategoricalAttribute], dict[str, NumberRecoding]]:
     """Recodings that two files show of attributes of whose masking nothing is known.
 
-    Parameters
-    ----------
-    values : (float64 array (n, a), float64 array (m, a))
-        The attributes of original and masked records, categories by their positions.
-    partner : intp array (n,)
-        The masked row of each original record, -1 where it has none.
-    attributes : tuple of str
-        Their names.
-    categorical : mapping of str to CategoricalAttribute
-        Those that are not numeric.
-
-    Returns
-    -------
-    categorical : dict of str to CategoricalAttribute
-        The same ones, with what each category can have become where a recoding shows.
-    numbers : dict of str to NumberRecoding
-        The numeric attributes whose recoding shows, and categorical ones that mostly were recoded.
+    `values` (n, a): the attributes of original and masked records, categories by their positions.
+    `partner` (n,): the masked row of each original record, -1 where it has none.
     """
     rows = np.flatnonzero(partner >= 0)
     found: dict[str, CategoricalAttribute] = dict(categorical)
@@ -293,21 +264,7 @@ def _steps(one: ValueMap) -> tuple[tuple[float, float | None], ...]:
 def date_recodings(
     masking: Masking, original: Table, dates: Collection[str]
 ) -> tuple[Masking, dict[str, NumberRecoding]]:
-    """What levels of dates make of the days of an original table, and the masking methods that are left.
-
-    Parameters
-    ----------
-    masking : sequence of str or KnownRecoding
-    original : Table
-        With days in the place of dates.
-    dates : collection of str
-        The attributes that are dates.
-
-    Raises
-    ------
-    DataError
-        If the methods are one text.
-    """
+    """What levels of dates make of the days of an original table, and the masking methods that are left."""
     check_listed(masking)
     left: list[str | KnownRecoding] = []
     found: dict[str, NumberRecoding] = {}

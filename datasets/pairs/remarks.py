@@ -18,21 +18,7 @@ _NAMES, _CATEGORIES = 10, 5
 
 
 def remarks(pair: TablePair, attributes: Sequence[str], categorical: Collection[str]) -> tuple[str, ...]:
-    """One sentence for each thing that deserves attention.
-
-    Parameters
-    ----------
-    pair : TablePair
-    attributes : sequence of str
-        Columns of both tables, those that are compared.
-    categorical : collection of str
-        Those of them that are compared as categories.
-
-    Returns
-    -------
-    tuple of str
-        The notes of the pair itself come first.
-    """
+    """One sentence for each thing that deserves attention."""
     said = [*pair.notes, *_left_alone(pair, attributes)]
     for name in attributes:
         columns = (pair.original.frame[name], pair.masked.frame[name])
@@ -48,18 +34,7 @@ def recoding_notes(
     recoded: Collection[str],
     lacking: Sequence[str],
 ) -> tuple[str, ...]:
-    """Say which recodings the files show, and which attributes cannot be compared without one.
-
-    Parameters
-    ----------
-    attributes : sequence of str
-        In the order to name them.
-    categorical : mapping of str to CategoricalAttribute
-    recoded : collection of str
-        The numeric attributes whose recoding shows, and categorical ones where it does for most records.
-    lacking : sequence of str
-        The attributes without a category in common whose recoding is not known.
-    """
+    """Say which recodings the files show, and which attributes cannot be compared without one."""
     notes = []
     shown = [
         name

@@ -25,17 +25,7 @@ _VOTERS = 5000
 
 
 class RowVotes:
-    """What the columns of two tables say about partners.
-
-    Parameters
-    ----------
-    original, masked : DataFrame
-        As many records each, numbered from 0.
-    shared : sequence of str
-        The columns of both that are asked.
-    codes : mapping of str to CellCodes
-        What `cell_codes` made of those columns that are not the same in both tables.
-    """
+    """What the columns of two tables say about partners."""
 
     def __init__(
         self,
@@ -55,17 +45,7 @@ class RowVotes:
         Each record for which they differ has one vote: that of most columns, by whether its own value is
         nearer to that of the one or of the other.
 
-        Parameters
-        ----------
-        partner : intp array (n,)
-            The row of the masked table, -1 for none.
-        without : collection of str
-            Columns that are not asked, as they named the partners.
-
-        Returns
-        -------
-        float
-            The majority for them in standard deviations of a fair coin, below 0 if it is against them.
+        `partner` (n,): the row of the masked table, -1 for none.
         """
         rows = displaced(partner)
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _VOTERS)).astype(np.intp)]
@@ -142,16 +122,6 @@ def check_old_labels(original: Table, masked: Table) -> None:
     This happens when a frame was shuffled or sorted and then renumbered with `reset_index`. The same column
     is left behind where the rows stand in place, and the other table was made afterwards: there the columns
     that both have say so.
-
-    Parameters
-    ----------
-    original, masked : Table
-        As many records each.
-
-    Raises
-    ------
-    DataError
-        If there is such a column, and the other columns do not say clearly that the rows stand in place.
     """
     for holder, other in ((masked, original), (original, masked)):
         for name in _OLD_LABELS:
@@ -203,44 +173,16 @@ _ENOUGH = 10
 
 @dataclass(frozen=True, eq=False)
 class _Key:
-    """Columns that identify the records, in another order than the rows.
+    """Columns that identify the records, in another order than the rows."""
 
-    Attributes
-    ----------
-    columns : tuple of (str, str)
-        Their names in the original and in the masked table.
-    partner : intp array (n,)
-        The row of the masked table with the same values; -1 for a record without exactly one.
-    certain : bool
-        Whether they name nearly all records.
-    """
-
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[tuple[str, str], ...]  # their names in the original and in the masked table
+    # (n,) The row of the masked table with the same values; -1 for a record without exactly one
     partner: IndexArray
-    certain: bool
+    certain: bool  # whether they name nearly all records
 
 
 def check_row_order(original: Table, masked: Table) -> tuple[str, ...]:
-    """Refuse two tables whose rows are not in the same order.
-
-    Parameters
-    ----------
-    original, masked : Table
-        As many records each.
-
-    Returns
-    -------
-    tuple of str
-        A note where columns that name nearly all records stand in another order, and are taken to be masked.
-
-    Raises
-    ------
-    DataError
-        If columns that identify the records are in another order, unless the other columns say clearly that
-        these values were exchanged and the rows were not. In doubt, another column that identifies the
-        records decides for the rows as they are; for text or record numbers, which are hardly ever exchanged,
-        only such a column does.
-    """
+    """Refuse two tables whose rows are not in the same order."""
     shared = [name for name in original.columns if name in masked.columns]
     codes = _moved(original.frame, masked.frame, shared)
     keys = [key for name in codes if (key := _key(((name, name),), codes[name])) is not None]

@@ -28,23 +28,6 @@ def joined_sources(sources: Sequence[Table], id_column: str) -> Table:
 
     Every record of any source is one of the result: an intruder knows whom he knows from anywhere. What no
     source says of a record is missing. Where two sources say something of the same, they must agree.
-
-    Parameters
-    ----------
-    sources : sequence of Table
-        At least one.
-    id_column : str
-        Identifies the records in all of them.
-
-    Returns
-    -------
-    Table
-        Records in the order in which sources first have them, columns likewise.
-
-    Raises
-    ------
-    DataError
-        If a source does not have the column, an id is missing or given twice, or two sources disagree.
     """
     for table in sources:
         check_known([id_column], table.columns, table.source, option="id")
@@ -142,18 +125,6 @@ def side_by_side(pairs: Sequence[FilePair], numbers: Sequence[int] | None = None
     missing. The same on the original side, where each release is compared with its own original: so an
     attribute that every release has is there as often, ``income`` first and then ``income (release 2)``.
     Where both sides of it are those of an earlier release, it says nothing new and is left out.
-
-    Parameters
-    ----------
-    pairs : sequence of FilePair
-        One for each release, at least one, all aligned in one way. Their labels say who is who.
-    numbers : sequence of int, optional
-        What the releases are called; 1, 2, ... when absent.
-
-    Raises
-    ------
-    DataError
-        If they are aligned in different ways, or weights of some records are not known.
     """
     check_alike(pairs)
     known = _everybody([pair.original_labels for pair in pairs])

@@ -24,26 +24,15 @@ UNKNOWN = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class SurveyDesign:
-    """Weight and stratum of every original record.
+    """Weight and stratum of every original record."""
 
-    Attributes
-    ----------
-    weight_column, stratum_column : str, optional
-        The columns; None where the schema or the files have none.
-    weight : float64 array (n,), optional
-        How many of the population each original record stands for; NaN where that is not known, which is for
-        records without a partner only.
-    stratum : tuple of str, length n, optional
-        The stratum of each original record.
-    notes : tuple of str
-        What a user should know, in sentences.
-    """
-
-    weight_column: str | None = None
+    weight_column: str | None = None  # the columns; None where the schema or the files have none
+    # (n,) How many of the population each original record stands for; NaN where that is not known, which is
+    # for records without a partner only
     weight: npt.NDArray[np.float64] | None = None
-    stratum_column: str | None = None
-    stratum: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
+    stratum_column: str | None = None  # the columns; None where the schema or the files have none
+    stratum: tuple[str, ...] | None = None  # the stratum of each original record
+    notes: tuple[str, ...] = ()  # what a user should know, in sentences
 
 
 def survey_design(
@@ -51,18 +40,7 @@ def survey_design(
 ) -> SurveyDesign:
     """Weights and strata, from the original file or, where it does not have the column, from the masked one.
 
-    Parameters
-    ----------
-    original, masked : Table
-        n and m records.
-    partner : intp array (n,)
-        The masked row of each original record, -1 where it has none.
-    schema : Schema, optional
-
-    Raises
-    ------
-    DataError
-        If the schema has two columns of one of these roles, or a weight is not finite and above 0.
+    `partner` (n,): the masked row of each original record, -1 where it has none.
     """
     if schema is None:
         return SurveyDesign()
@@ -89,12 +67,7 @@ def survey_design(
 def by_stratum(stratum: Sequence[str], linked: npt.NDArray[np.bool_]) -> dict[str, dict[str, int]]:
     """Records and linked records of every stratum, in their order.
 
-    Parameters
-    ----------
-    stratum : sequence of str, length blocks
-        The stratum of each block.
-    linked : bool array (blocks,)
-        Whether it is linked.
+    `linked` (blocks,): whether it is linked.
     """
     records = Counter(stratum)
     found = Counter(name for name, is_linked in zip(stratum, linked.tolist(), strict=True) if is_linked)

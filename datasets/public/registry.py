@@ -24,23 +24,6 @@ def read_raw(path: Path, source: Source) -> pd.DataFrame:
     """Read a raw file in the layout of its source.
 
     Whole numbers become int64, other numbers float64, categories text; "?" is a missing value.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    source : Source
-        Its layout and column names.
-
-    Returns
-    -------
-    DataFrame
-        Columns as in `source.columns`.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read in this layout or has other columns.
     """
     read = _read_r_object if source.layout is Layout.R_OBJECT else _read_text
     try:
@@ -112,26 +95,14 @@ def _plain(column: pd.Series) -> pd.Series:
 
 @dataclass(frozen=True)
 class Embedded:
-    """A data set that scikit-learn carries.
+    """A data set that scikit-learn carries."""
 
-    Attributes
-    ----------
-    title, origin, licence : str
-        What it is, who published it, and under which terms.
-    rows : int
-        How many records it has.
-    load : callable
-        Reads it.
-    file : str
-        Its file inside `sklearn.datasets.data`.
-    """
-
-    title: str
-    origin: str
-    licence: str
-    rows: int
-    load: Callable[[], pd.DataFrame]
-    file: str
+    title: str  # what it is, who published it, and under which terms
+    origin: str  # what it is, who published it, and under which terms
+    licence: str  # what it is, who published it, and under which terms
+    rows: int  # how many records it has
+    load: Callable[[], pd.DataFrame]  # reads it
+    file: str  # its file inside `sklearn.datasets.data`
 
 
 EMBEDDED: Mapping[str, Embedded] = MappingProxyType(
@@ -158,35 +129,17 @@ EMBEDDED: Mapping[str, Embedded] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Description:
-    """What a named data set is.
+    """What a named data set is."""
 
-    Attributes
-    ----------
-    name, title : str
-        What to call it, and what it is.
-    rows : int
-        How many records it has.
-    columns : tuple of str
-        Its column names.
-    origin, licence : str
-        Who published it, and under which terms.
-    address : str or None
-        The public address of its raw file, None for embedded data.
-    local_file : str or None
-        What its CSV file is called in the folder LINKRISK_DATA, None for embedded data.
-    comes_from : str
-        Where it would be read from now.
-    """
-
-    name: str
-    title: str
-    rows: int
-    columns: tuple[str, ...]
-    origin: str
-    licence: str
-    address: str | None
-    local_file: str | None
-    comes_from: str
+    name: str  # what to call it, and what it is
+    title: str  # what to call it, and what it is
+    rows: int  # how many records it has
+    columns: tuple[str, ...]  # its column names
+    origin: str  # who published it, and under which terms
+    licence: str  # who published it, and under which terms
+    address: str | None  # the public address of its raw file, None for embedded data
+    local_file: str | None  # what its CSV file is called in the folder LINKRISK_DATA, None for embedded data
+    comes_from: str  # where it would be read from now
 
 
 def names() -> tuple[str, ...]:
@@ -225,18 +178,7 @@ def load(name: str) -> pd.DataFrame:
 
 
 def fetch(name: str) -> Path:
-    """Make sure that the file of a data set is on this machine, and say where.
-
-    Returns
-    -------
-    Path
-        The file inside scikit-learn, in the folder LINKRISK_DATA, or (in its raw format) in the cache.
-
-    Raises
-    ------
-    DataError
-        If there is no such data set or it cannot be downloaded.
-    """
+    """Make sure that the file of a data set is on this machine, and say where."""
     _check_name(name)
     if name in EMBEDDED:
         return Path(str(files("sklearn.datasets.data") / EMBEDDED[name].file))
@@ -245,13 +187,7 @@ def fetch(name: str) -> Path:
 
 
 def describe(name: str) -> Description:
-    """Describe a data set without downloading it.
-
-    Raises
-    ------
-    DataError
-        If there is no such data set.
-    """
+    """Describe a data set without downloading it."""
     _check_name(name)
     if name in EMBEDDED:
         data = EMBEDDED[name]

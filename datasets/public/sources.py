@@ -28,36 +28,18 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """A public data set that is downloaded when it is not in a local folder.
+    """A public data set that is downloaded when it is not in a local folder."""
 
-    Attributes
-    ----------
-    name, title : str
-        What users call it, and what it is.
-    rows : int
-        How many records it has.
-    header : str
-        Its column names, in order, separated by spaces.
-    origin, licence : str
-        Who published it, and under which terms.
-    address, sha256 : str
-        Where the raw file is, and the hash of its bytes.
-    layout : Layout
-        How the raw file is written.
-    local_file : str
-        What the same data, as CSV with a header, is called in a local folder.
-    """
-
-    name: str
-    title: str
-    rows: int
-    header: str
-    origin: str
-    licence: str
-    address: str
-    sha256: str
-    layout: Layout
-    local_file: str
+    name: str  # what users call it, and what it is
+    title: str  # what users call it, and what it is
+    rows: int  # how many records it has
+    header: str  # its column names, in order, separated by spaces
+    origin: str  # who published it, and under which terms
+    licence: str  # who published it, and under which terms
+    address: str  # where the raw file is, and the hash of its bytes
+    sha256: str  # where the raw file is, and the hash of its bytes
+    layout: Layout  # how the raw file is written
+    local_file: str  # what the same data, as CSV with a header, is called in a local folder
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -244,12 +226,6 @@ def download(source: Source) -> Path:
     """Download the raw file of a source unless the cache has it.
 
     The file takes its name in the cache only when it is complete and its hash is right.
-
-    Raises
-    ------
-    DataError
-        If there is no network, the server refuses, the transfer breaks off, the content is not the expected
-        one, or the cache folder cannot be written.
     """
     path = cached_file(source)
     if is_cached(source):

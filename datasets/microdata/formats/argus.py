@@ -57,24 +57,12 @@ _HOLDS = Holds.VALUE_LABELS | Holds.MISSING_CODES | Holds.MEASURE | Holds.ZONES
 
 @dataclass(frozen=True)
 class ArgusDialect(Dialect):
-    """How the data is written.
+    """How the data is written."""
 
-    Attributes
-    ----------
-    separator : str, optional
-        What stands between variables; None where these have fixed places.
-    names_in_front : bool
-        Whether the first line of a separated file has the names.
-    encoding : str
-        As Python calls it.
-    suffix : str
-        How the name of the data ends.
-    """
-
-    separator: str | None = None
-    names_in_front: bool = False
-    encoding: str = WINDOWS
-    suffix: str = DATA[0]
+    separator: str | None = None  # what stands between variables; None where these have fixed places
+    names_in_front: bool = False  # whether the first line of a separated file has the names
+    encoding: str = WINDOWS  # as Python calls it
+    suffix: str = DATA[0]  # how the name of the data ends
 
 
 class Argus(Format):

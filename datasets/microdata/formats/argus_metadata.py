@@ -29,13 +29,7 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def pair_of(path: Path) -> tuple[Path, Path]:
-    """The metadata and the data of which one is given.
-
-    Raises
-    ------
-    DataError
-        If the other one is not beside it.
-    """
+    """The metadata and the data of which one is given."""
     if path.suffix.lower() == METADATA:
         read_text(path)  # data of R has no files beside it
         candidates = [f"{path.stem}{suffix}" for suffix in DATA]
@@ -198,51 +192,25 @@ _STATUSES = {"SAFE": "S", "UNSAFE": "U", "PROTECT": "P"}
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of a file.
+    """A variable of a file."""
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    start : int
-        Where it begins in a line, from 1; 0 in a separated file.
-    length : int
-        How many letters it has at most.
-    missing : tuple of str
-        At most two codes.
-    words : dict of str to str
-        What else is said of it: ``idlevel``, ``weight``, ``decimals``, ...; those without a value are empty.
-    """
-
-    name: str
-    start: int
-    length: int
-    missing: tuple[str, ...] = ()
+    name: str  # the column
+    start: int  # where it begins in a line, from 1; 0 in a separated file
+    length: int  # how many letters it has at most
+    missing: tuple[str, ...] = ()  # at most two codes
+    # what else is said of it: ``idlevel``, ``weight``, ``decimals``, ...; those without a value are empty
     words: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Metadata:
-    """All that an .rda file says.
+    """All that an .rda file says."""
 
-    Attributes
-    ----------
-    variables : tuple of Variable
-        In the order of the file.
-    separator : str, optional
-        What stands between the variables; None in a fixed-width file.
-    names_in_front : bool
-        Whether the first line of a separated file has the names.
-    unknown : tuple of str
-        Keywords that are left out.
-    statuses : tuple of str
-        How a file of cells writes that a cell is safe, unsafe, and always published.
-    """
-
-    variables: tuple[Variable, ...]
-    separator: str | None = None
-    names_in_front: bool = False
-    unknown: tuple[str, ...] = ()
+    variables: tuple[Variable, ...]  # in the order of the file
+    separator: str | None = None  # what stands between the variables; None in a fixed-width file
+    names_in_front: bool = False  # whether the first line of a separated file has the names
+    unknown: tuple[str, ...] = ()  # keywords that are left out
+    # how a file of cells writes that a cell is safe, unsafe, and always published
     statuses: tuple[str, str, str] = ("S", "U", "P")
 
 
@@ -321,13 +289,7 @@ class _Reader:
 
 
 def parse_metadata(text: str, path: Path, *, cells: bool = False) -> Metadata:
-    """Read the text of an .rda file, which describes microdata or `cells`.
-
-    Raises
-    ------
-    DataError
-        If it is none, or its variables overlap; the message names the line.
-    """
+    """Read the text of an .rda file, which describes microdata or `cells`."""
     reader = _Reader(path, cells)
     for number, line in enumerate(text.splitlines(), start=1):
         tokens = [quoted or plain for quoted, plain in _TOKEN.findall(line)]

@@ -28,42 +28,15 @@ _WHOLE = r"[+-]?[0-9]{1,18}"
 
 @dataclass(frozen=True)
 class Written:
-    """A column as text.
+    """A column as text."""
 
-    Attributes
-    ----------
-    cells : list of str
-        Blank where a value is missing.
-    number : bool
-        Whether they are numbers.
-    decimals : int
-        The most decimals that they have.
-    """
-
-    cells: list[str]
-    number: bool
-    decimals: int = 0
+    cells: list[str]  # blank where a value is missing
+    number: bool  # whether they are numbers
+    decimals: int = 0  # the most decimals that they have
 
 
 def typed_cells(raw: Cells, *, numeric: bool, text: bool, where: str) -> pd.Series:
-    """Cells as a column; blanks around them do not count, and a blank cell is a missing value.
-
-    Parameters
-    ----------
-    raw : pyarrow array of str
-        What stands in the places of the column.
-    numeric : bool
-        Whether the file says that they are numbers.
-    text : bool
-        Whether to keep them as they are.
-    where : str
-        The file and the column, for messages.
-
-    Raises
-    ------
-    DataError
-        If a cell of a numeric column is not a number.
-    """
+    """Cells as a column; blanks around them do not count, and a blank cell is a missing value."""
     from pyarrow import compute
 
     cells = compute.utf8_trim_whitespace(raw)
@@ -111,17 +84,7 @@ def code_in(column: pd.Series, code: str) -> str:
 
 
 def written(column: pd.Series, decimals: int | None, path: Path) -> Written:
-    """A column as text that reads back the same.
-
-    Parameters
-    ----------
-    column : Series
-        Any column.
-    decimals : int, optional
-        How many decimals its numbers should have, where these are enough.
-    path : Path
-        The file to be written, for messages.
-    """
+    """A column as text that reads back the same."""
     kind = kind_of(column)
     values = cells_of(column)
     if kind is Kind.LOGICAL:

@@ -21,30 +21,19 @@ Measure = Literal["numeric", "ordinal", "nominal"]
 
 @dataclass(frozen=True)
 class ColumnNotes:
-    """What a file says of a column besides its values.
+    """What a file says of a column besides its values."""
 
-    Attributes
-    ----------
-    label : str
-        What the column is called in words; empty where the file does not say.
-    value_labels : mapping of str to str
-        What the codes mean. Codes are spelled as in the file; whole numbers have no decimal point.
-    missing : tuple of str or MissingRange
-        Codes, spelled likewise, and ranges of numbers that stand for a missing value. Such codes stay in the
-        table.
-    measure : str, optional
-        ``numeric``, ``ordinal`` or ``nominal``, where the file says so.
-    settings : mapping of str to str
-        What one format alone knows, by ``format.word``: ``spss.format`` (``F8.2``), ``spss.width``,
-        ``stata.format``, ``sas.format``, ``argus.length``, ``argus.decimals``, ``argus.weight``,
-        ``argus.household_id``, ``argus.household``, ``argus.idlevel``, ``argus.suppressweight``, ... A word
-        that says only that something is so has an empty value.
-    """
-
-    label: str = ""
+    label: str = ""  # what the column is called in words; empty where the file does not say
+    # what the codes mean. Codes are spelled as in the file; whole numbers have no decimal point
     value_labels: Mapping[str, str] = field(default_factory=dict)
+    # codes, spelled likewise, and ranges of numbers that stand for a missing value. Such codes stay in the
+    # table
     missing: Missing = ()
-    measure: Measure | None = None
+    measure: Measure | None = None  # ``numeric``, ``ordinal`` or ``nominal``, where the file says so
+    # what one format alone knows, by ``format.word``: ``spss.format`` (``F8.2``), ``spss.width``,
+    # ``stata.format``, ``sas.format``, ``argus.length``, ``argus.decimals``, ``argus.weight``,
+    # ``argus.household_id``, ``argus.household``, ``argus.idlevel``, ``argus.suppressweight``, ... A word
+    # that says only that something is so has an empty value
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def of_format(self, name: str) -> dict[str, str]:
@@ -65,27 +54,14 @@ class Dialect:
 
 @dataclass(frozen=True, eq=False)
 class StoredFile:
-    """A table with all that its file says of it.
+    """A table with all that its file says of it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Columns named by text, in the order of the file; rows numbered from 0.
-    labels : Index, optional
-        What the rows were called, where that was not their number from 0.
-    columns : mapping of str to ColumnNotes
-        Notes on columns; a column without any may be left out.
-    dialect : Dialect
-        How the file was written.
-    remarks : tuple of str
-        What was detected or could not be kept, a line each, for the user.
-    """
-
-    frame: pd.DataFrame
-    labels: pd.Index | None = None
+    frame: pd.DataFrame  # columns named by text, in the order of the file; rows numbered from 0
+    labels: pd.Index | None = None  # what the rows were called, where that was not their number from 0
+    # notes on columns; a column without any may be left out
     columns: Mapping[str, ColumnNotes] = field(default_factory=dict)
-    dialect: Dialect = Dialect()
-    remarks: tuple[str, ...] = ()
+    dialect: Dialect = Dialect()  # how the file was written
+    remarks: tuple[str, ...] = ()  # what was detected or could not be kept, a line each, for the user
 
     def notes(self, column: str) -> ColumnNotes:
         """The notes on a column; empty ones where there are none."""
@@ -214,17 +190,7 @@ _VALUES: tuple[tuple[Holds, Callable[[pd.Series], bool], str], ...] = (
 
 
 def losses(stored: StoredFile, holds: Holds, *, own: str = "") -> list[str]:
-    """What would be lost of a table in a format that holds `holds`.
-
-    Parameters
-    ----------
-    stored : StoredFile
-        The table.
-    holds : Holds
-        What the format can hold.
-    own : str
-        What the format's own settings of columns begin with.
-    """
+    """What would be lost of a table in a format that holds `holds`."""
     said = []
     for need, found, words in _NOTES:
         names = [name for name in stored.frame.columns if found(stored.notes(name))]

@@ -55,27 +55,13 @@ from linkrisk.errors import called
 
 @dataclass(frozen=True)
 class DelimitedDialect(Dialect):
-    """How a delimited file is written.
+    """How a delimited file is written."""
 
-    Attributes
-    ----------
-    delimiter : str
-        What stands between columns.
-    encoding : str
-        As Python calls it.
-    decimal : str
-        What stands before decimals.
-    line_end : str
-        What ends a line.
-    suffix : str
-        How the name of the file ended.
-    """
-
-    delimiter: str = ","
-    encoding: str = UTF8
-    decimal: str = "."
-    line_end: str = "\n"
-    suffix: str = ".csv"
+    delimiter: str = ","  # what stands between columns
+    encoding: str = UTF8  # as Python calls it
+    decimal: str = "."  # what stands before decimals
+    line_end: str = "\n"  # what ends a line
+    suffix: str = ".csv"  # how the name of the file ended
 
 
 class Delimited(Format):

@@ -30,36 +30,16 @@ _MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class PlainNumbers:
-    """A file of plain numbers.
+    """A file of plain numbers."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Its table.
-    delimiter : str
-        What stands between columns.
-    marked : bool
-        Whether it begins with a byte order mark.
-    line_end : str
-        What ends its first line.
-    """
-
-    frame: pd.DataFrame
-    delimiter: str
-    marked: bool
-    line_end: str
+    frame: pd.DataFrame  # its table
+    delimiter: str  # what stands between columns
+    marked: bool  # whether it begins with a byte order mark
+    line_end: str  # what ends its first line
 
 
 def read_numbers(path: Path, text_columns: Collection[str]) -> PlainNumbers | None:
-    """Read a file of plain numbers; None where it is none, or not certainly.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text_columns : collection of str
-        Columns kept as text.
-    """
+    """Read a file of plain numbers; None where it is none, or not certainly."""
     with path.open("rb") as source:
         line = source.readline(MOST_IN_LINE)
         found = _header(line)

@@ -117,13 +117,7 @@ def stripped(text: str, delimiter: str) -> str:
 
 
 def check_shape(text: str, delimiter: str, path: Path, *, named: bool = True) -> list[str]:
-    """Check the header and the length of every row: pandas pads short rows and renames twins silently.
-
-    Returns
-    -------
-    list of str
-        The column names, or the cells of the first row where `named` is False.
-    """
+    """Check the header and the length of every row: pandas pads short rows and renames twins silently."""
     # Blank lines at the end of a file are harmless; pandas skips those inside as well, which would move rows.
     first = text[:8].splitlines()[:1]
     if first and _HINT.match(first[0]):

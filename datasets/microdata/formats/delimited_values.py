@@ -60,19 +60,7 @@ def parse(
     decimal: str,
     text_columns: Collection[str],
 ) -> pd.DataFrame:
-    """The cells of a text whose rows are all as long as its header.
-
-    Parameters
-    ----------
-    text : str
-        Without blank lines.
-    header : sequence of str
-        The column names.
-    delimiter, decimal : str
-        What stands between columns, and before decimals.
-    text_columns : collection of str
-        Columns kept as written, in which only an empty cell is missing.
-    """
+    """The cells of a text whose rows are all as long as its header."""
     kept = [name for name in header if name in text_columns]
     frame = _read(text, header, delimiter, decimal, kept, ())
     codes = _code_columns(frame, text, header, delimiter, kept) if _may_hold_codes(text) else []
@@ -149,22 +137,6 @@ def decimal_of(text: str, header: Sequence[str], delimiter: str) -> tuple[str, t
     A comma only where columns do not stand between commas, and a column of numbers cannot be read otherwise:
     one of cells such as ``1,234``, which may be a thousand or more, proves nothing. Where some columns speak
     for the comma and others for the point, it is the point, as the number of a day and month has one.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-    header : sequence of str
-        The column names.
-    delimiter : str
-        What stands between columns.
-
-    Returns
-    -------
-    str
-        ``"."`` or ``","``.
-    tuple of str
-        Columns that look like numbers with the other sign, or with one that may separate thousands.
     """
     if delimiter == "," or _COMMA.search(text) is None:
         return ".", ()

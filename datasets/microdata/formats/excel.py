@@ -150,14 +150,7 @@ def _sheet(content: bytes, path: Path) -> tuple[list[str], list[list[Any]]]:
 
 
 def _rows(cells: Iterable[Sequence[Any]], where: str) -> list[list[Any]]:
-    """The values of rows without empty cells and rows at the end; nothing behind an empty row between others.
-
-    Raises
-    ------
-    DataError
-        If very many cells below or right of the table have a format and no value, as where somebody has
-        coloured whole columns: to read over all of them takes minutes and a lot of memory.
-    """
+    """Values of rows without empty cells and rows at the end; nothing behind an empty row between others."""
     rows: list[list[Any]] = []
     gap, width, empty = 0, 0, 0
     for number, row in enumerate(cells, start=1):

@@ -16,21 +16,11 @@ _UNPACK = "unpack it first"
 
 @dataclass(frozen=True)
 class Content:
-    """What a file is.
+    """What a file is."""
 
-    Attributes
-    ----------
-    words : str
-        Such as ``an Excel file``.
-    fix : str
-        What to do when its name says something else.
-    suffix : str
-        How the name of such a file ends; empty where no format here reads it.
-    """
-
-    words: str
-    fix: str
-    suffix: str = ""
+    words: str  # such as ``an Excel file``
+    fix: str  # what to do when its name says something else
+    suffix: str = ""  # how the name of such a file ends; empty where no format here reads it
 
 
 def _readable(words: str, suffix: str) -> Content:
@@ -102,19 +92,7 @@ def _marked_up(beginning: bytes) -> Content | None:
 
 
 def check_content(content: bytes, path: Path, name: str, suffixes: tuple[str, ...]) -> None:
-    """Raise a DataError unless a binary file begins as its format does.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    path : Path
-        What to call it.
-    name : str
-        The format that its name says.
-    suffixes : tuple of str
-        Those of the format.
-    """
+    """Raise a DataError unless a binary file begins as its format does."""
     found = content_of(content)
     if found is not None and found.suffix not in suffixes:
         raise wrong_name(path, found)
@@ -182,11 +160,6 @@ def decode(content: bytes, path: Path) -> tuple[str, str]:
     UTF-8 where the bytes are UTF-8, UTF-16 where its mark or its zeros show it. What is neither is
     Windows-1252 (Latin-1 has the same letters) only where nothing speaks against it: no byte without a letter
     there, no control characters, no letter of UTF-8 elsewhere in the file, which would make it a damaged one.
-
-    Raises
-    ------
-    DataError
-        If it is not text, or not in one of these encodings.
     """
     found = content_of(content)
     if found is not None and found is not UTF16_TEXT:

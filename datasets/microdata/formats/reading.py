@@ -27,16 +27,10 @@ _BLANKS = " \u00a0\u2009\u202f"
 
 @dataclass(frozen=True)
 class NumberSigns:
-    """The signs in numbers.
+    """The signs in numbers."""
 
-    Attributes
-    ----------
-    decimal, thousands : str
-        What stands before decimals and between thousands; empty where nothing is said.
-    """
-
-    decimal: str = ""
-    thousands: str = ""
+    decimal: str = ""  # what stands before decimals and between thousands; empty where nothing is said
+    thousands: str = ""  # what stands before decimals and between thousands; empty where nothing is said
 
     @property
     def given(self) -> bool:
@@ -50,13 +44,7 @@ class NumberSigns:
         return {name: sign for name, sign in zip(SIGNS, (self.decimal, apart), strict=True) if sign}
 
     def numbers(self, cells: pd.Series) -> pd.Series | None:
-        """Read text cells as numbers; None where one of them is none, or all are plain digits.
-
-        Parameters
-        ----------
-        cells : Series
-            Text or missing.
-        """
+        """Read text cells as numbers; None where one of them is none, or all are plain digits."""
         known = cells.dropna().astype(str)
         decimal = self.decimal or ("." if self.thousands != "." else ",")
         signs = re.escape(self.thousands) if self.thousands != " " else f"[{_BLANKS}]"
@@ -79,13 +67,7 @@ _TRIED = ((",", ""), (",", "."), (",", " "), (".", ","), (".", "'"), (".", "’"
 
 
 def reading_options(column: pd.Series) -> str:
-    """The options that read all texts of a column as numbers, such as ``--decimal ,``; empty where none do.
-
-    Parameters
-    ----------
-    column : Series
-        Text, perhaps beside numbers, of which some are not written as numbers are without options.
-    """
+    """Options that read all texts of a column as numbers, such as ``--decimal ,``; empty where none do."""
     cells = pd.Series([cell for cell in column.unique() if isinstance(cell, str)], dtype=object)
     for decimal, thousands in _TRIED:
         if NumberSigns(decimal, thousands).numbers(cells) is not None:
@@ -106,20 +88,7 @@ def number_signs() -> NumberSigns:
 
 @contextmanager
 def reading(decimal: str | None = None, thousands: str | None = None) -> Iterator[None]:
-    """Read text files and text in workbooks with these signs in numbers.
-
-    Parameters
-    ----------
-    decimal : str, optional
-        What stands before decimals, ``.`` or ``,``; found out where it is not said.
-    thousands : str, optional
-        What stands between thousands: ``.``, ``,``, ``'``, or ``blank``.
-
-    Raises
-    ------
-    DataError
-        If it is another sign, or both are the same.
-    """
+    """Read text files and text in workbooks with these signs in numbers."""
     apart = " " if thousands == BLANK else thousands
     if decimal is not None and decimal not in DECIMALS:
         raise DataError(f"{called('decimal')} is {decimal!r}; give '.' or ','", option="decimal")

@@ -152,15 +152,7 @@ def with_whole_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFram
 
 
 def storable(column: pd.Series, *, letters: Sequence[str] = ()) -> pd.Series:
-    """A column as pyreadstat takes it: doubles, integers of 32 bits, dates or text.
-
-    Parameters
-    ----------
-    column : Series
-        Any column.
-    letters : sequence of str
-        Codes such as ``.a``, where no other text stands in the column.
-    """
+    """A column as pyreadstat takes it: doubles, integers of 32 bits, dates or text."""
     column, kind = plain(column), kind_of(column)
     if letters and kind in (Kind.MIXED, Kind.TEXT):
         return _lettered(column)
@@ -229,13 +221,7 @@ def cut(text: str, most: int) -> str:
 
 
 def dumped(writer: Callable[..., None], frame: pd.DataFrame, path: Path, **options: Any) -> bytes:
-    """The content of a file that pyreadstat writes.
-
-    Raises
-    ------
-    DataError
-        On whatever goes wrong within the writer; it names `path`.
-    """
+    """The content of a file that pyreadstat writes."""
     _check_text(frame, path)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "made"
@@ -255,19 +241,7 @@ def _check_text(frame: pd.DataFrame, path: Path) -> None:
 
 
 def check_names(writer: Callable[..., None], names: Sequence[str], path: Path, rules: str) -> None:
-    """Refuse names of columns that a format does not take, by asking its writer.
-
-    Parameters
-    ----------
-    writer : callable
-        Of pyreadstat.
-    names : sequence of str
-        The columns.
-    path : Path
-        The file to be written.
-    rules : str
-        What names may be.
-    """
+    """Refuse names of columns that a format does not take, by asking its writer."""
     with tempfile.TemporaryDirectory() as folder:
         made = str(Path(folder) / "made")
         if _takes(writer, names, made):

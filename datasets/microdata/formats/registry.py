@@ -55,13 +55,7 @@ def known_suffixes(*, to_write: bool = False) -> tuple[str, ...]:
 
 
 def format_of(path: str | Path) -> Format:
-    """The format that the suffix of a file says.
-
-    Raises
-    ------
-    DataError
-        If there is none; it lists those that there are.
-    """
+    """The format that the suffix of a file says."""
     suffix = Path(path).suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
@@ -75,25 +69,7 @@ def format_of(path: str | Path) -> Format:
 
 
 def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
-    """Read a file of any format.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file; its suffix says what it is.
-    text_columns : sequence of str
-        Columns of text files kept as written (ids and codes); those that the file does not have are ignored.
-
-    Returns
-    -------
-    StoredFile
-        With at least one record.
-
-    Raises
-    ------
-    DataError
-        If the file is missing, a folder, empty, damaged, or of another kind than its name says; in one line.
-    """
+    """Read a file of any format."""
     path = Path(path)
     if path.suffix.lower() in _OF_R and path.is_file() and is_metadata(path.read_bytes()):
         raise DataError(f"{path} is metadata of ARGUS, not data of R: name it {METADATA}")
@@ -127,13 +103,7 @@ def check_readable(path: Path) -> None:
 
 
 def writable_format(path: str | Path) -> Format:
-    """The format of a file to be written.
-
-    Raises
-    ------
-    DataError
-        If its suffix is unknown, or the format cannot be written; it says what to use instead.
-    """
+    """The format of a file to be written."""
     made = format_of(path)
     if made.cannot_write is not None:
         raise DataError(f"cannot write {path}: {made.cannot_write}")

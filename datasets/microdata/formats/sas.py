@@ -84,21 +84,11 @@ _HOLDS = Holds.LABELS | Holds.DATES | Holds.MOMENTS
 
 @dataclass(frozen=True)
 class TransportDialect(Dialect):
-    """What a transport file says of itself.
+    """What a transport file says of itself."""
 
-    Attributes
-    ----------
-    version : int
-        8, or 5 for old files, whose names have at most 8 letters.
-    table : str
-        What the table in it is called.
-    label : str
-        Its title.
-    """
-
-    version: int = 8
-    table: str = "DATASET"
-    label: str = ""
+    version: int = 8  # 8, or 5 for old files, whose names have at most 8 letters
+    table: str = "DATASET"  # what the table in it is called
+    label: str = ""  # its title
 
     def without_documents(self) -> TransportDialect:
         """See `Dialect.without_documents`."""

@@ -56,18 +56,10 @@ _HOLDS = (
 
 @dataclass(frozen=True)
 class SpssDialect(Dialect):
-    """What an SPSS file says of itself.
+    """What an SPSS file says of itself."""
 
-    Attributes
-    ----------
-    label : str
-        Its title.
-    notes : tuple of str
-        Documents in it.
-    """
-
-    label: str = ""
-    notes: tuple[str, ...] = ()
+    label: str = ""  # its title
+    notes: tuple[str, ...] = ()  # documents in it
 
     def without_documents(self) -> SpssDialect:
         """See `Dialect.without_documents`."""

@@ -46,18 +46,10 @@ _HOLDS = (
 
 @dataclass(frozen=True)
 class StataDialect(Dialect):
-    """What a Stata file says of itself.
+    """What a Stata file says of itself."""
 
-    Attributes
-    ----------
-    version : int
-        The oldest Stata that writes such files.
-    label : str
-        Its title.
-    """
-
-    version: int = 14
-    label: str = ""
+    version: int = 14  # the oldest Stata that writes such files
+    label: str = ""  # its title
 
     def without_documents(self) -> StataDialect:
         """See `Dialect.without_documents`."""
