@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError, NotANumberError
-from linkrisk.datasets.microdata.formats.reading import reading_options
+from linkrisk.datasets.microdata.formats.number_text import reading_options
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.errors import called
 

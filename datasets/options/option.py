@@ -210,8 +210,9 @@ def asking(request: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, 
         def call(*args: P.args, **given: P.kwargs) -> R:
             return body(request(*args, **given))
 
-        result = body.__annotations__["return"] call.__signature__ =
-        inspect.signature(request).replace(return_annotation=result)  # type: ignore[attr-defined] return call
+        result = body.__annotations__["return"]
+        call.__signature__ = inspect.signature(request).replace(return_annotation=result)  # type: ignore[attr-defined]
+        return call
 
     return made
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
+from linkrisk.datasets.microdata.formats.number_text import MISSING_MARKS
 from linkrisk.datasets.microdata.names import Labels, labels_of, shown_names
 from linkrisk.datasets.microdata.numeric import (
     CONSTANT,

@@ -33,7 +33,7 @@ async def found_by(module: str, project: Project, file: str, target: Path, *word
 
 def tell(file: str, target: str, signs: str, find: Callable[[], dict[str, Any]]) -> int:
     """Write what is found with these signs in numbers, or ``error``: a line that says what is wrong."""
-    from linkrisk.datasets.microdata.formats.reading import reading
+    from linkrisk.datasets.microdata.formats.number_text import reading
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.errors import LinkriskError, spelled_by
     from linkrisk.solver.app.steps import label

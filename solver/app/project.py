@@ -17,7 +17,7 @@ import psutil
 import linkrisk
 from linkrisk.datasets.microdata.formats.argus_metadata import DATA as DATA_OF_ARGUS
 from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, find_file
-from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
+from linkrisk.datasets.microdata.formats.number_text import SIGNS, reading
 from linkrisk.datasets.microdata.formats.registry import known_suffixes
 from linkrisk.datasets.microdata.hierarchies import TREE
 from linkrisk.datasets.microdata.writing import SECRET, write_whole

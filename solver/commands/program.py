@@ -216,7 +216,7 @@ def _run(argv: list[str]) -> int:
     signs = [getattr(arguments, name, None) for name in ("decimal", "thousands")]
     if signs == [None, None]:
         return int(arguments.run(arguments))
-    from linkrisk.datasets.microdata.formats.reading import reading
+    from linkrisk.datasets.microdata.formats.number_text import reading
 
     with reading(*signs):
         return int(arguments.run(arguments))

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.reading import SIGNS, reading
+from linkrisk.datasets.microdata.formats.number_text import SIGNS, reading
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema_files import toml_key, toml_value
 from linkrisk.datasets.options.option import PROTOCOL, options_of

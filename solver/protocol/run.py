@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.release import sha256, version
 from linkrisk.datasets.microdata.formats.argus_metadata import code_lists
-from linkrisk.datasets.microdata.formats.reading import number_signs, reading
+from linkrisk.datasets.microdata.formats.number_text import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.errors import LinkriskError, called

@@ -45,8 +45,8 @@ from linkrisk.datasets.microdata.formats.base import (
     losses,
     sentence,
 )
-from linkrisk.datasets.microdata.formats.delimited_values import reads_as_numbers
 from linkrisk.datasets.microdata.formats.file_content import NAMES, UTF8, WINDOWS, cannot_encode, encode
+from linkrisk.datasets.microdata.formats.number_text import reads_as_numbers
 from linkrisk.datasets.microdata.values import Kind, kind_of
 
 _MOST_MISSING = 2

@@ -16,7 +16,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import Metadata
-from linkrisk.datasets.microdata.formats.delimited_values import CODE
+from linkrisk.datasets.microdata.formats.number_text import CODE
 from linkrisk.datasets.microdata.values import Kind, as_doubles, as_text, cells_of, is_wide, kind_of, spelled
 
 Cells = Any

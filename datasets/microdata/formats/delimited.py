@@ -6,11 +6,12 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import (
     Dialect,
     Format,
@@ -21,7 +22,7 @@ from linkrisk.datasets.microdata.formats.base import (
     parts,
     sentence,
 )
-from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
+from linkrisk.datasets.microdata.formats.delimited_blocks import UncertainError, opening, tables
 from linkrisk.datasets.microdata.formats.delimited_shape import (
     DELIMITERS,
     check_shape,
@@ -30,15 +31,7 @@ from linkrisk.datasets.microdata.formats.delimited_shape import (
     stripped,
     without_end,
 )
-from linkrisk.datasets.microdata.formats.delimited_values import (
-    MISSING_MARKS,
-    as_written,
-    decimal_of,
-    is_code,
-    parse,
-    reads_as_numbers,
-    with_thousands,
-)
+from linkrisk.datasets.microdata.formats.delimited_types import Tables, TypedColumns, typed_columns
 from linkrisk.datasets.microdata.formats.file_content import (
     NAMES,
     UTF8,
@@ -47,7 +40,13 @@ from linkrisk.datasets.microdata.formats.file_content import (
     decode,
     encode,
 )
-from linkrisk.datasets.microdata.formats.reading import number_signs
+from linkrisk.datasets.microdata.formats.number_text import (
+    MISSING_MARKS,
+    is_code,
+    number_signs,
+    reads_as_numbers,
+    with_thousands,
+)
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.values import Kind, cells_of, kind_of, without_blanks
 from linkrisk.errors import called
@@ -80,33 +79,23 @@ class Delimited(Format):
         without a decimal sign holds codes, and stays text.
         """
         signs = number_signs()
-        numbers = None if signs.given else read_numbers(path, text_columns)
-        if numbers is not None:
-            encoding = UTF8_MARK if numbers.marked else UTF8
-            dialect = DelimitedDialect(
-                numbers.delimiter, encoding, ".", numbers.line_end, path.suffix.lower()
-            )
-            return StoredFile(numbers.frame, dialect=dialect, remarks=_remarks(dialect, (), ()))
-        text, header, dialect = _opened(path)
-        decimal, unclear = (
-            (signs.decimal, ()) if signs.decimal else decimal_of(text, header, dialect.delimiter)
-        )
-        dialect = replace(dialect, decimal=decimal)
         try:
-            frame = parse(
-                text,
-                header,
-                delimiter=dialect.delimiter,
-                decimal="." if decimal == dialect.delimiter else decimal,
-                text_columns=text_columns,
-            )
-        except ValueError as error:
-            raise DataError(f"{path} cannot be read as CSV: {str(error).splitlines()[0]}") from error
+            opened = opening(path)
+            read = _typed(partial(tables, path, opened), opened.names, opened.delimiter, text_columns)
+            encoding = UTF8_MARK if opened.marked else UTF8
+            header, delimiter, end = opened.names, opened.delimiter, opened.line_end
+        except UncertainError:
+            text, encoding, delimiter = _decoded(path)
+            header = check_shape(text, delimiter, path)
+            end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+            read = _typed(partial(_rows, text, delimiter), header, delimiter, text_columns)
+        dialect = DelimitedDialect(delimiter, encoding, read.decimal, end, path.suffix.lower())
+        frame = pd.DataFrame(read.columns, columns=header, copy=False)
         if signs.given:
-            written = as_written(text, header, dialect.delimiter)
+            written = written_columns(path, header)
             frame = _with_signs(frame, written, [name for name in header if name not in text_columns])
-        apart = with_thousands(frame, (*text_columns, *unclear))
-        return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, unclear, apart))
+        apart = with_thousands(frame, (*text_columns, *read.unclear))
+        return StoredFile(frame, dialect=dialect, remarks=_remarks(dialect, read.unclear, apart))
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """As the dialect says; floating-point numbers with as many digits as it takes to read them back."""
@@ -149,17 +138,51 @@ def _with_signs(frame: pd.DataFrame, written: pd.DataFrame, names: Sequence[str]
     return with_columns(frame, changed)
 
 
+def _typed(read: Tables, header: Sequence[str], delimiter: str, text_columns: Sequence[str]) -> TypedColumns:
+    """Types the columns with the decimal sign that is given; a comma between columns is none."""
+    given = number_signs().decimal or ("." if delimiter == "," else None)
+    kept = [name for name in header if name in text_columns]
+    found = typed_columns(read, header, kept, "." if given == delimiter else given)
+    return replace(found, decimal=given) if given else found
+
+
 def written_columns(path: Path, names: Sequence[str], records: int | None = None) -> pd.DataFrame:
     """Columns of a delimited file letter by letter, None where a cell is empty; all or the first records."""
-    text, header, dialect = _opened(path)
-    return as_written(text, header, dialect.delimiter, list(names), records)[list(names)]
+    import pyarrow
+
+    read: list[Any] = []
+    try:
+        opened = opening(path)
+        header, parts = opened.names, tables(path, opened)
+        for part in parts:
+            read.append(part)
+            if records is not None and sum(map(len, read)) >= records:
+                break
+    except UncertainError:
+        text, _, delimiter = _decoded(path)
+        header = check_shape(text, delimiter, path)
+        read = _rows(text, delimiter)
+    if not read:
+        return pd.DataFrame(columns=list(names), dtype="str")
+    table = pyarrow.concat_tables(read).rename_columns(header).select(list(names))
+    frame: pd.DataFrame = table.slice(0, records).to_pandas()
+    return frame
+
+
+def _rows(text: str, delimiter: str) -> list[Any]:
+    """The records of a text whose rows are even, as one Arrow table of text."""
+    import pyarrow
+
+    header, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    columns = list(zip(*rows, strict=True)) or [()] * len(header)
+    cells = [[cell or None for cell in column] for column in columns]
+    arrays = [pyarrow.array(column, pyarrow.string()) for column in cells]
+    return [pyarrow.table(arrays, names=[str(at) for at in range(len(header))])]
 
 
 def plain_rows(path: Path) -> list[list[str]]:
     """The cells of a delimited file row by row, its first one, too, without blanks around them."""
-    text, _ = decode(path.read_bytes(), path)
-    delimiter = delimiter_of(text, path.suffix.lower())
-    text = without_end(stripped(text, delimiter))
+    text, _, delimiter = _decoded(path)
     check_shape(text, delimiter, path, named=False)
     return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
 
@@ -177,13 +200,11 @@ def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
     return replace(chosen, suffix=suffix)
 
 
-def _opened(path: Path) -> tuple[str, list[str], DelimitedDialect]:
+def _decoded(path: Path) -> tuple[str, str, str]:
+    """The text of a file without blanks around its cells or lines at its end, its encoding, its delimiter."""
     text, encoding = decode(path.read_bytes(), path)
     delimiter = delimiter_of(text, path.suffix.lower())
-    text = stripped(text, delimiter)
-    header = check_shape(text, delimiter, path)
-    end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
-    return without_end(text), header, DelimitedDialect(delimiter, encoding, ".", end, path.suffix.lower())
+    return without_end(stripped(text, delimiter)), encoding, delimiter
 
 
 def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[str]) -> tuple[str, ...]:

@@ -1,9 +1,8 @@
-"""The rows of a delimited file: what stands between its columns, and whether all rows are equally long."""
+"""Text of a delimited file: what separates its columns, and whether all rows have as many cells."""
 
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.delimited_scan import blocks, rows_are_even
 from linkrisk.errors import called
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ def _index() -> str:
     return f"an index written along with the table can be named and given as {called('id')}"
 
 
-_HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)
+HINT = re.compile(r"sep=.?\s*$", re.IGNORECASE)
 """A first line for Excel alone."""
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
@@ -120,15 +118,13 @@ def check_shape(text: str, delimiter: str, path: Path, *, named: bool = True) ->
     """Check the header and the length of every row: pandas pads short rows and renames twins silently."""
     # Blank lines at the end of a file are harmless; pandas skips those inside as well, which would move rows.
     first = text[:8].splitlines()[:1]
-    if first and _HINT.match(first[0]):
+    if first and HINT.match(first[0]):
         raise DataError(f"{path}, line 1: {first[0]!r} is for Excel alone; delete the line")
     reader = _reader(text, delimiter)
     try:
         header = next(reader)
         if named:
             check_header(header, path, last="does each line end with a separator?")
-        if _is_plainly_even(text, delimiter, len(header)):
-            return header
         for row in reader:
             # A line of blanks is one blank cell here, and nothing at all to pandas, which would move rows.
             cells = 0 if len(row) == 1 and row[0].isspace() else len(row)
@@ -137,14 +133,6 @@ def check_shape(text: str, delimiter: str, path: Path, *, named: bool = True) ->
     except csv.Error as error:
         raise DataError(f"{path}, line {reader.line_num}: not valid CSV: {error}; fix its quotes") from error
     return header
-
-
-def _is_plainly_even(text: str, delimiter: str, cells: int) -> bool:
-    """Whether all rows are so long and none has quotes, which bytes show faster than the reader does."""
-    if '"' in text:
-        return False
-    content = io.BytesIO(without_end(text).encode())
-    return all(rows_are_even(block, delimiter, cells) for block in blocks(content))
 
 
 def _ragged(path: Path, line: int, found: int, expected: int) -> str:

@@ -19,9 +19,8 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, Holds, StoredFile, columns, losses
 from linkrisk.datasets.microdata.formats.delimited_shape import check_header
-from linkrisk.datasets.microdata.formats.delimited_values import is_code
 from linkrisk.datasets.microdata.formats.file_content import check_content, first_line
-from linkrisk.datasets.microdata.formats.reading import number_signs, reading_options
+from linkrisk.datasets.microdata.formats.number_text import is_code, number_signs, reading_options
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.values import (
     Kind,

@@ -12,7 +12,7 @@ from typing import Any
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
-from linkrisk.datasets.microdata.formats.reading import BLANK
+from linkrisk.datasets.microdata.formats.number_text import BLANK
 from linkrisk.datasets.microdata.roles import NAMES_RECORDS, Role, Scale
 from linkrisk.datasets.microdata.schema import Attribute, Schema, read_rows
 from linkrisk.datasets.microdata.schema_files import read_schema, write_schema

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.delimited_values import MISSING_MARKS
+from linkrisk.datasets.microdata.formats.number_text import MISSING_MARKS
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 

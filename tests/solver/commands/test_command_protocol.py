@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from linkrisk import mask, run_protocol, suppress
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.reading import reading
+from linkrisk.datasets.microdata.formats.number_text import reading
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands.program import main

@@ -12,7 +12,7 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import StoredFile
-from linkrisk.datasets.microdata.formats.reading import reading, reading_options
+from linkrisk.datasets.microdata.formats.number_text import reading, reading_options
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
 from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.writing import write_all

@@ -1,9 +1,9 @@
-"""How numbers are written in text, where it is said and not found out: the same for all that is read."""
+"""Numbers in text: marks of missing values, codes that are no numbers, signs of decimals and thousands."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -12,7 +12,70 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.values import cells_of
 from linkrisk.errors import called
+
+MISSING_MARKS = (
+    *("NA", "N/A", "n/a", "<NA>", "#N/A", "#N/A N/A", "#NA", "NULL", "null", "None"),
+    *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+"""What stands for a missing value in a column of a text file that does not hold names."""
+
+MOST_DIGITS = 15
+"""Whole numbers of more digits are codes: programs that count in doubles would change them."""
+
+_LONG = rf"-?\d{{{MOST_DIGITS + 1},}}"
+_LEADING = r"[+-]?0\d|\+[\d.,]"
+_BLANKS = r"[\t-\r ]*"  # not \s: patterns with it are looked for cell by cell, others by pyarrow
+CODE = rf"{_BLANKS}(?:(?:{_LEADING})(?:.|\n)*|{_LONG}{_BLANKS})"
+"""What a cell looks like that is written as no number is; as `re` and pyarrow both take it."""
+
+NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*|\s*[+-]?inf(?:inity)?\s*", re.I)
+LOGICAL = {"True", "False", "TRUE", "FALSE", "true", "false"}
+COMMA_NUMBER = rf"{_BLANKS}[+-]?\d*,\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+POINT_NUMBER = rf"{_BLANKS}[+-]?\d*\.\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+WHOLE = rf"{_BLANKS}[+-]?\d+(?:[eE][+-]?\d+)?{_BLANKS}"
+GROUPS = rf"{_BLANKS}[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+{_BLANKS}"
+_MARKED = rf"{_BLANKS}[+-]?\d*[.,]?\d+{_BLANKS}"
+# Thousands apart by a point, a comma, an apostrophe or a blank, and perhaps decimals after another sign.
+_THOUSANDS = (
+    rf"{_BLANKS}[+-]?[1-9]\d{{0,2}}"
+    "(?:(?:\\.\\d{3})+(?:,\\d*)?|(?:,\\d{3})+(?:\\.\\d*)?|(?:['’ \u00a0\u2009\u202f]\\d{3})+(?:[.,]\\d*)?)"
+    rf"{_BLANKS}"
+)
+
+
+def is_code(text: str) -> bool:
+    """Whether a cell is written as no number is: leading zeros, a leading plus, more than 15 digits."""
+    return re.fullmatch(CODE, text) is not None
+
+
+def with_thousands(frame: pd.DataFrame, kept: Collection[str]) -> tuple[str, ...]:
+    """Columns of text, but for `kept`, that are numbers with thousands apart: ``1.234,50``, ``12 000``."""
+    return tuple(
+        str(name) for name, column in frame.items() if name not in kept and _separates_thousands(column)
+    )
+
+
+def _separates_thousands(column: pd.Series) -> bool:
+    cells = column.dropna()
+    if cells.empty or not pd.api.types.is_string_dtype(cells):
+        return False
+    number = f"{_THOUSANDS}|{_MARKED}"
+    return bool(
+        cells[:1].str.fullmatch(number).all()  # nearly every column of text is out after a cell
+        and cells.str.fullmatch(number).all()
+        and cells.str.fullmatch(_THOUSANDS).any()
+    )
+
+
+def reads_as_numbers(column: pd.Series) -> bool:
+    """Whether reading a column of text would make numbers or logical values of it."""
+    texts = [text for text in set(map(str, cells_of(column.dropna()))) if text and text not in MISSING_MARKS]
+    if not texts or any(is_code(text) for text in texts):
+        return False
+    return set(texts) <= LOGICAL or all(NUMBER.fullmatch(text) for text in texts)
+
 
 DECIMALS = (".", ",")
 THOUSANDS = (".", ",", "'", "’", " ")

@@ -1,4 +1,4 @@
-"""Files of plain numbers are read in batches, with the table, dialect and remarks of any other text file."""
+"""Even files are read in blocks, with the table, dialect and remarks of files that are read at once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import delimited, delimited_numbers, delimited_scan
+from linkrisk.datasets.microdata.formats import delimited, delimited_blocks
 from linkrisk.datasets.microdata.formats.base import StoredFile
-from linkrisk.datasets.microdata.formats.delimited_numbers import read_numbers
-from linkrisk.datasets.microdata.formats.registry import DELIMITED
+from linkrisk.datasets.microdata.formats.registry import DELIMITED, read_file
 
 WHOLE = st.integers(-(10**15) + 1, 10**15 - 1).map(str)
 PLAIN = st.one_of(
@@ -39,10 +38,14 @@ ODD = st.sampled_from(
 )
 
 
+def _uncertain(_: Path) -> None:
+    raise delimited_blocks.UncertainError
+
+
 def both(path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[str, ...] = ()) -> tuple[object, object]:
     """What is read in batches if it can be, and what is read as a whole; a message where it is refused."""
     with monkeypatch.context() as patch:
-        patch.setattr(delimited, "read_numbers", lambda *_: None)
+        patch.setattr(delimited, "opening", _uncertain)
         whole = read(path, kept)
     return read(path, kept), whole
 
@@ -87,7 +90,7 @@ def test_the_same_as_read_whole(tmp_path_factory: pytest.TempPathFactory, conten
     path = tmp_path_factory.mktemp("files") / "x.csv"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited_scan, "BLOCK", 16)
+        patch.setattr(delimited_blocks, "BLOCK", 16)
         check_same(*both(path, patch, kept))
 
 
@@ -137,28 +140,28 @@ def test_odd_files(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     check_same(*both(path, monkeypatch))
 
 
-def test_plain_numbers_are_read_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited_numbers, "BLOCK", 1000)
-    monkeypatch.setattr(delimited_scan, "BLOCK", 1000)
+def test_a_file_is_never_in_memory_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited_blocks, "BLOCK", 1000)
+    monkeypatch.setattr(delimited_blocks, "HEAD", 30_000)
     numbers = np.random.default_rng(2).normal(size=(5000, 4))
     frame = pd.DataFrame(numbers, columns=list("abcd")).assign(a=np.arange(5000), b=np.arange(5000) // 7)
     frame.loc[4999, "b"] = np.nan
     path = tmp_path / "x.csv"
     frame.to_csv(path, index=False)
-    read_numbers(path, ())  # what is imported and kept once does not count
+    DELIMITED.read(path)  # what is imported and kept once does not count
     tracemalloc.start()
-    found = read_numbers(path, ())
+    found = DELIMITED.read(path).frame
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found is not None
-    pd.testing.assert_frame_equal(found.frame, frame)
-    assert peak < 1.5 * frame.size * 8
-    assert peak < 0.9 * path.stat().st_size
+    pd.testing.assert_frame_equal(found, frame)
+    assert peak < 2.5 * frame.size * 8
+    assert peak < path.stat().st_size
 
 
-def test_a_file_that_changes_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_that_begins_with_numbers_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited_blocks, "BLOCK", 16)
     path = tmp_path / "x.csv"
-    path.write_text("a,b\n1,2\n3,4\n")
-    monkeypatch.setattr(delimited_numbers, "_look", lambda *_: (3, np.zeros(2, dtype=np.bool_)))
-    assert read_numbers(path, ()) is None
-    assert len(DELIMITED.read(path).frame) == 2
+    path.write_text("a,b\n" + "1,2.5\n" * 20 + '"x, y",007\n')
+    frame = read_file(path).frame
+    assert frame["a"].to_list() == ["1"] * 20 + ["x, y"]
+    assert frame["b"].to_list() == ["2.5"] * 20 + ["007"]
