@@ -1,4 +1,4 @@
-"""Bounds that everybody knows of cells, and what readers know of counts."""
+"""Public knowledge of cells: their bounds, and whole numbers where values are counts."""
 
 from __future__ import annotations
 

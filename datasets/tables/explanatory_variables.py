@@ -85,7 +85,7 @@ class Incomplete:
 
 @dataclass(frozen=True, eq=False)
 class CompleteRecords:
-    """Records, each of which is known to be in the table or not."""
+    """Records with codes for missing ones, and which records are in the table."""
 
     frame: pd.DataFrame  # With codes for those without one, where they get one.
     kept: npt.NDArray[np.bool_]  # (r,): Which records are in the table.

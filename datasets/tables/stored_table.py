@@ -181,7 +181,7 @@ class StoredTable:
         return bool(self.guessed if self.counts is None else self.counts)
 
     def usual_bounds(self) -> tuple[float, float]:
-        """Return the bounds that everybody knows of any cell, where none are given (`usual_bounds`)."""
+        """Return the public bounds of cells without bounds of their own (`usual_bounds`)."""
         return usual_bounds(self.numbers, self.status == SENSITIVE)
 
     def title(self, cell: int) -> str:

@@ -66,7 +66,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class Concentration:
-    """What primary rules look at, cell by cell."""
+    """Totals and largest contributions of each cell: the input of primary rules."""
 
     total: FloatArray  # (n,): X.
     largest: FloatArray  # (n, w): The w largest contributors, the largest first.

@@ -70,7 +70,7 @@ def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> by
 def _table(
     book: Workbook, table: StoredTable, suppressed: BoolArray, nobody: BoolArray, title: str = "Table"
 ) -> None:
-    """Fill the sheet of a table: only what is published reaches it."""
+    """Fill the sheet of a table with published cells only."""
     lines = [
         codes if len(codes) > 1 else ("", *codes) for codes in table.codes.itertuples(index=False, name=None)
     ]

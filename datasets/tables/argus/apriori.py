@@ -1,4 +1,4 @@
-"""A-priori files of tau-ARGUS (.hst): what is known beforehand of some cells.
+"""A-priori files of tau-ARGUS (.hst): statuses, costs, levels and bounds of single cells.
 
 A line names a cell by its codes and says one thing of it: a status (``u`` unsafe, ``s`` safe, ``p`` always
 published, ``m`` suppressed), a cost (``c`` and a number), protection levels (``pl``, the lower and the upper

@@ -205,7 +205,7 @@ def round_table(asked: RoundOptions) -> RoundedTable:
 
 
 def with_directions_of_counts(stored: StoredTable) -> StoredTable:
-    """Restrict the ways that counts can be moved to those that nobody recognises afterwards.
+    """Restrict the directions of sensitive counts such that no reader recognises the original count.
 
     A cell of the least count (1 where empty cells are shown) that is sensitive goes up. So a sensitive cell
     that is published with the least count is known not to have it: none is moved there, and 2 goes up as 1

@@ -1,4 +1,4 @@
-"""Tables of counts: how far their levels can be reached in whole numbers, and what is said of it."""
+"""Tables of counts: protection levels that can be reached in whole numbers."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def labelled(stored: StoredTable) -> dict[str, Any]:
 
 
 def ruled(stored: StoredTable) -> dict[str, Any]:
-    """Which rules say what is sensitive, where that is known: for the house."""
+    """Return the primary rules, where they are known; for internal use."""
     return {"rules": list(stored.rules)} if stored.rules else {}
 
 

@@ -111,7 +111,7 @@ class TableResult(ProtectedTable):
 
     @property
     def unprotected(self) -> int:
-        """How many sensitive cells are not protected from somebody."""
+        """How many sensitive cells are not protected from some attacker."""
         return len(self._unprotected() | (set() if self.beside is None else self.beside._unprotected()))
 
     def _unprotected(self) -> set[int]:
@@ -163,10 +163,10 @@ class TableResult(ProtectedTable):
         write_whole(path, certificate_bytes(certificate, path))
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: no values of suppressed cells, nothing of what is known of any.
+        """Write the published table: no values of suppressed cells, no bounds, levels or intervals.
 
-        A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list
-        of ARGUS; other formats have a line for each cell.
+        A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list of
+        ARGUS; other formats have a line for each cell. UsageError where a sensitive cell is not protected.
         """
         if not self.protected:
             raise UsageError(
@@ -175,10 +175,10 @@ class TableResult(ProtectedTable):
         write_all(published_files(self.table, self.suppressed, output))
 
     def write_internal(self, path: str | Path) -> None:
-        """Write all that is known of the cells: for the house.
+        """Write everything that is known of the cells, for internal use; the owner alone can read the file.
 
         JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
-        the interval that an attacker finds. Its owner alone can read the file.
+        the interval that an attacker finds.
         """
         with for_the_house():
             write_all(internal_files(self.table, path))

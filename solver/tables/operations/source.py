@@ -1,4 +1,4 @@
-"""From what is given, whatever it is, to the table whose cells are protected."""
+"""Sources of tables: from paths, frames and options to the stored table, and its mathematical one."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """Audit all levels as long as there is patience; what is open by then is not met."""
+    """Audit all levels within the time limit; levels that are undecided then count as not met."""
     return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
 
 
@@ -293,7 +293,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
 
 
 def _joined(stored: StoredTable, also: Sequence[StoredTable]) -> tuple[StoredTable, BoolArray]:
-    """Join a table with what else was published, and find which cells everybody knows."""
+    """Join a table with other publications, and mark the cells that they make public."""
     if not also:
         return stored, stored.status == SAFE
     joined, published = link_publications([stored, *also])

@@ -78,7 +78,7 @@ def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
 
 
 def _of_changes(given: Json) -> Iterator[str]:
-    """What is said of how many cells changed by how much."""
+    """Check the counts of changes by size."""
     changes, cells = given["table"]["changes"], given["cells"]
     counted = sum(many for _, many, *_ in changes)
     if counted != cells:
@@ -267,7 +267,7 @@ def _meaning(text: str) -> str:
 
 
 def _of_counts(given: Json) -> Iterator[str]:
-    """What can be said of values that may count, of numbers of respondents, and of statuses."""
+    """Note options for counts, for published numbers of respondents, and for statuses."""
     if given[KEY] == "suppression" and not given["sensitive"]:
         yield "sensitive cells are those of status u: there was nothing to protect"
     if given.get("counts_unsaid"):

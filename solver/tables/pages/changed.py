@@ -36,12 +36,12 @@ _QUANTILES = {
 
 
 def _searched(given: Json, said: str, worst: str, reasons: Iterable[str]) -> Headline:
-    """The headline of what was changed at the least cost."""
+    """Build the headline of a change of least cost."""
     return Headline("below" if proven(given) else "open", said, worst, (*reasons, *ended(given)))
 
 
 def rounding_headline(given: Json) -> Headline:
-    """How many cells changed by how much, and what proves that less would not do."""
+    """Say how many cells changed by how much, and what proves the optimum."""
     said = f"{of_all(given['changed'], given['cells'])} cells changed, by {cost(given['cost'])} in all"
     if not given["changed"]:
         said = "No cell had to change"
@@ -57,7 +57,7 @@ def rounding_headline(given: Json) -> Headline:
 
 
 def adjustment_headline(given: Json) -> Headline:
-    """How far off sensitive cells are, at what cost, and what proves it."""
+    """Say how far sensitive cells are from their values, at what cost, and what proves it."""
     level = "its level" if given["sensitive"] == 1 else "their level"
     costs = f"the sum of weighted {'squares of ' if given['squares'] else ''}changes"
     said = f"{are(given['sensitive'], 'sensitive cell')} at least {level} away from the value, at a cost of "
@@ -76,7 +76,7 @@ def adjustment_headline(given: Json) -> Headline:
 
 
 def sensitive_numbers(given: Json) -> Numbers:
-    """Which way sensitive cells went, and what readers guess who know the rule."""
+    """Count the directions of sensitive cells, and correct guesses of readers who know the rule."""
     up, sensitive = given["up"], given["sensitive"]
     way = f"{several(up, 'cell')} went up, {several(sensitive - up, 'cell')} down"
     lines = [Number("Sensitive cells", count(sensitive), meaning=way if sensitive else "")]
@@ -88,7 +88,7 @@ def sensitive_numbers(given: Json) -> Numbers:
 
 
 def moved_cells(given: Json) -> Section:
-    """The sensitive cells, before and after."""
+    """Build the section on sensitive cells before and after."""
     columns = texts(cell="Cell") + numbers(value="Value", became="Published as", level="Had to move by")
     columns += numbers(moved="Moved by") + shares(share="Of its value")
     lines = moved(given)
@@ -99,7 +99,7 @@ def moved_cells(given: Json) -> Section:
 
 
 def changes(given: Json) -> Section:
-    """How many cells changed by how much; the noise of counts beside that which was to be expected."""
+    """Build the section on sizes of changes, for counts beside their expected shares."""
     kind, found = given["protection"], given["table"]["changes"]
     title, lead, columns = "Changes", "How many cells changed by how much.", numbers(by="Change")
     notes: tuple[Block, ...] = ()
@@ -118,14 +118,14 @@ def changes(given: Json) -> Section:
 
 
 def _class(last: float, end: float | None) -> str:
-    """A class of changes by their share of the value; the last one has no end."""
+    """Name a class of changes by their share of the value; the last one has no end."""
     if end is None:
         return f"more than {percent(last)} of the value"
     return f"up to {percent(end)} of the value" if end else "none"
 
 
 def noise_headline(given: Json) -> Headline:
-    """How many cells have noise, how much, and what is not proven."""
+    """Say how many cells have noise, how much, and that nothing is proven."""
     found = given["changes"]
     said = f"{of_all(given['changed'], given['cells'])} cells have noise other than 0"
     far = f"{number_text(found['absolute']['mean'])} on average, {exactly(found['absolute']['max'])} at most"
@@ -145,7 +145,7 @@ def noise_headline(given: Json) -> Headline:
 
 
 def utility(given: Json) -> Section:
-    """Distances between values before and after."""
+    """Build the section on distances between values before and after."""
     columns = texts(cells="Cells")
     for name, title in _DISTANCES.items():
         columns += (
@@ -160,7 +160,7 @@ def utility(given: Json) -> Section:
 
 
 def recoding_headline(given: Json) -> Headline:
-    """How many cells are sensitive as it is and with coarser codes, and what suppression costs."""
+    """Compare sensitive cells and costs of suppression before and after recoding."""
     first, last = given["effects"][0], given["effects"][-1]
     before = f"{of_all(first['sensitive'], first['cells'])} cells are sensitive"
     verdict = f"{before}; nothing is recoded."
@@ -173,7 +173,7 @@ def recoding_headline(given: Json) -> Headline:
 
 
 def _costs(first: Json, last: Json) -> str:
-    """What suppression costs before and after."""
+    """Compare the costs of suppression before and after."""
     said = [
         f"is not possible {when}" if one["cost"] is None else f"costs {cost(one['cost'])} {when}"
         for one, when in ((last, "with coarser codes"), (first, "as it is"))
@@ -182,7 +182,7 @@ def _costs(first: Json, last: Json) -> str:
 
 
 def _best(given: Json) -> tuple[str, ...]:
-    """The recoding by itself that leaves fewest sensitive cells."""
+    """Name the single recoding that leaves fewest sensitive cells."""
     alone = [one for one in given["effects"][1:] if one["recoding"] != "all together"]
     if len(alone) < 2:
         return ()
@@ -192,7 +192,7 @@ def _best(given: Json) -> tuple[str, ...]:
 
 
 def effects(given: Json) -> Section:
-    """The table as it is, with each recoding by itself, and with all."""
+    """Build the section on the table before recoding, with each recoding alone, and with all."""
     columns = texts(recoding="Recoding") + counts(cells="Cells", empty="Empty", sensitive="Sensitive")
     columns += shares(share="Share sensitive") + counts(relations="Relations")
     notes: tuple[Block, ...] = ()
@@ -207,7 +207,7 @@ def effects(given: Json) -> Section:
 
 
 def codes(given: Json) -> Iterator[Section]:
-    """Which codes have become which."""
+    """Build the section on merged codes."""
     columns = texts(code="Code", becomes="Becomes")
     blocks = by_variable(
         (

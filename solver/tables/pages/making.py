@@ -43,7 +43,7 @@ _AS_GIVEN = "as given: sensitive cells and their levels are columns of the input
 
 
 def made(given: Json, asked: Iterable[Number]) -> Section:
-    """What was asked, how it was found, which file was read, and the perturbation table of counts."""
+    """Build the section on request, search, input, and the perturbation table of counts."""
     noisy = "largest_noise" in given
     lead = f"What is needed to make this again{', with the records and their keys' if noisy else ''}."
     blocks: list[Block] = [Numbers("What the noise is like" if noisy else "What was asked", tuple(asked))]
@@ -68,7 +68,7 @@ def made(given: Json, asked: Iterable[Number]) -> Section:
 
 
 def _found_by(given: Json) -> Iterator[Number]:
-    """How it was found, and what is known of better answers."""
+    """List cost, bound, status, method and limits of a search."""
     yield Number("Cost", cost(given["cost"]))
     left = ""
     if not proven(given):
@@ -92,7 +92,7 @@ def _time_limit(given: Json, of: str = "") -> Number:
 
 
 def method(given: Json) -> Iterator[Number]:
-    """How a large table was protected, and what a method that looks at parts had to mend in the end."""
+    """Describe the method for a large table, and what its repair added and removed."""
     if given.get("method"):
         yield _word("Method", given["method"], _METHODS)
     if "added_by_repair" not in given:
@@ -109,17 +109,17 @@ def method(given: Json) -> Iterator[Number]:
 
 
 def _word(title: str, name: str, words: Json) -> Number:
-    """What was chosen, in words as far as there are any."""
+    """Describe a choice by its words, where there are any."""
     return Number(title, words.get(name, str(name)))
 
 
 def _rule(given: Json, none: str) -> Number:
-    """What is sensitive, and why."""
+    """List the primary rules."""
     return Number("Rule", "; ".join(map(str, given.get("rules") or [])) or none)
 
 
 def of_suppression(given: Json) -> Iterator[Number]:
-    """Rules, levels, costs and attackers."""
+    """List rules, levels, costs and attackers."""
     yield _rule(given, _AS_GIVEN)
     for words, name in (("below", "lower_level"), ("above", "upper_level"), ("sliding", "sliding_level")):
         found = [(getattr(one, name), abs(one.value)) for one in attacked(given) if one.sensitive]
@@ -135,7 +135,7 @@ def of_suppression(given: Json) -> Iterator[Number]:
 
 
 def _range(found: list[tuple[float, float]]) -> str:
-    """Levels with the values that they are of: ``3 to 40, in the median 12 % of the value``."""
+    """Describe levels and their median share of the values: ``3 to 40, in the median 12 % of the value``."""
     least, most = min(found)[0], max(found)[0]
     said = exactly(least) if least == most else f"{exactly(least)} to {exactly(most)}"
     parts = [level / value for level, value in found if value > 0]
@@ -143,14 +143,14 @@ def _range(found: list[tuple[float, float]]) -> str:
 
 
 def of_rounding(given: Json) -> Iterator[Number]:
-    """Base and kind."""
+    """List base and kind."""
     yield Number("Base", str(given["base"]))
     kind = "relaxed: a cell may go further" if given["relaxed"] else "zero-restricted: each to a neighbour"
     yield Number("Kind", kind)
 
 
 def of_adjustment(given: Json) -> Iterator[Number]:
-    """Rules, weights, ways and the grid that adjusted values are on, as all others are."""
+    """List rules, weights, directions and the grid of adjusted values."""
     step = given["step"]
     on = "any numbers" if step is None else "whole numbers" if step == 1 else f"multiples of {step:.10g}"
     yield _rule(given, _AS_GIVEN)
@@ -161,7 +161,7 @@ def of_adjustment(given: Json) -> Iterator[Number]:
 
 
 def of_counts(given: Json) -> Iterator[Number]:
-    """What the noise of counts is like."""
+    """Describe the noise of counts."""
     yield from _noise(given)
     words = {0: "all may appear", 1: "1 never appears"}
     yield Number("Small counts", words.get(given["small"], f"1 to {given['small']} never appear"))
@@ -177,7 +177,7 @@ def _noise(given: Json) -> Iterator[Number]:
 
 
 def of_sums(given: Json) -> Iterator[Number]:
-    """What the noise of sums is like."""
+    """Describe the noise of sums."""
     yield Number("What is summed", str(given["response"]))
     yield from _noise(given)
     turned = "mixed bits" if given["digits"] is None else f"{given['digits']} digits turned round"
@@ -201,7 +201,7 @@ def of_sums(given: Json) -> Iterator[Number]:
 
 
 def of_recoding(given: Json) -> Iterator[Number]:
-    """Rules, columns and recodings."""
+    """List rules, columns and recodings."""
     yield _rule(given, _NO_RULE)
     yield Number("What is summed", str(given["response"] or "records are counted"))
     for name, words in (("holding", "Holdings"), ("weight", "Sampling weights")):
@@ -218,7 +218,7 @@ def of_recoding(given: Json) -> Iterator[Number]:
 
 
 def limits(given: Json) -> Section:
-    """Limits of the proof, and references."""
+    """Build the section on limits of the proof, and references."""
     kind, base = given["protection"], given.get("base", 0)
     named = _NAMED_INSIDERS if given.get("insiders") else _NO_INSIDERS
     items = tuple(one.format(base=base, near=base - 1, insiders=named) for one in _LIMITS[kind])

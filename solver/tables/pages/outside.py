@@ -35,7 +35,7 @@ _WHO = {
 
 @dataclass(frozen=True)
 class Outside:
-    """What readers outside are told of tables with which the same was done."""
+    """The external page of tables that were protected in the same way."""
 
     schema: type  # Of its JSON, whose marks say what they may know.
     title: str
@@ -47,7 +47,7 @@ class Outside:
 
 
 def for_external(given: Json) -> dict[str, Any]:
-    """The JSON of a protected table with nothing but what readers outside may know."""
+    """Keep of the JSON of a protected table what external readers may know."""
     found, kind = given["table"], given["protection"]
     kept: dict[str, Any] = outside(schema_of(KINDS[kind].schema), given)
     kept["variables"] = list(map(str, found["variables"]))
@@ -73,7 +73,7 @@ def for_external(given: Json) -> dict[str, Any]:
 
 
 def _published(given: Json, column: str) -> dict[str, Any]:
-    """The table as everybody sees it: codes, and values of cells that are not suppressed."""
+    """Keep the published table: codes, and values of cells that are not suppressed."""
     found, cells = given["table"], given["table"]["all"]
     kept: dict[str, Any] = {
         "variables": list(map(str, found["variables"])),
@@ -103,7 +103,7 @@ def _category(one: Json) -> list[Any]:
 
 
 def outside_headline(kept: Json) -> Headline:
-    """What stands at the head of the page."""
+    """Build the headline of the external page."""
     said = KINDS[kept["protection"]].said.format_map(_facts(kept))
     if kept["protection"] != "suppression":
         return Headline("unknown", said)
@@ -118,7 +118,7 @@ def outside_headline(kept: Json) -> Headline:
 
 
 def _by_whom(known: Json) -> str:
-    """From whom the table is protected."""
+    """List the attackers from whom the table is protected."""
     readers = "by readers who know what is published, and nothing more"
     if who := [_WHO[kind] for kind in known["who"]]:
         far = ", as far as any suppression could keep it from these" if known["in_part"] else ""
@@ -129,7 +129,7 @@ def _by_whom(known: Json) -> str:
 
 
 def _facts(kept: Json) -> dict[str, Any]:
-    """What sentences are filled with, and what they hang on."""
+    """Collect the values of sentences, and the conditions of optional ones."""
     small, least = kept.get("small", 0), kept.get("least")
     return {
         **kept,
@@ -146,7 +146,7 @@ def _facts(kept: Json) -> dict[str, Any]:
 
 
 def outside_sections(kept: Json) -> Iterator[Section]:
-    """The table, what was done, what can be inferred, and what is suppressed by category."""
+    """Build the sections: table, method, inference, and suppressed cells by category."""
     beside = "As they are published beside the values, in the same cells."
     for name, title, lead in (
         ("table", "The table", "As it is published."),

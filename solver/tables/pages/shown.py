@@ -26,7 +26,7 @@ _STATES = {"u": CellState.SENSITIVE, "z": CellState.FIXED}
 
 
 def the_table(given: Json) -> Section:
-    """Cells by status, where the table has any, and the grid."""
+    """Build the section with cells by status, and the grid."""
     found: tuple[Block, ...] = ()
     if statuses := given["table"].get("statuses"):
         every = sum(one["value"] for one in statuses.values())
@@ -47,7 +47,7 @@ def the_table(given: Json) -> Section:
 
 
 def the_grid(given: Json) -> tuple[Block, ...]:
-    """Every cell with its value, what became of it, and what attackers find of it."""
+    """Draw every cell with its value before and after, and the interval of attackers."""
     found, cells = given["table"], given["table"]["all"]
     known = {one.number: one for one in attacked(given)} if "intervals" in found else {}
     narrowest = {one["cell"]: one for one in (given.get("insiders") or {"narrowest": []})["narrowest"]}
@@ -106,12 +106,12 @@ def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
 
 
 def _axis(loss: Sequence[Json], column: Sequence[str]) -> list[str]:
-    """The codes of a variable in the order of its losses, else of its cells."""
+    """Order the codes of a variable as in its losses, else as in the cells."""
     return list(dict.fromkeys([one["code"] for one in loss] or column))
 
 
 def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
-    """Cells whose values have as many decimals each, so that they can be compared down a column."""
+    """Pad values to the same number of decimals, so that they can be compared down a column."""
     many = [len(cell.text.partition(".")[2]) for cell in cells]
     most = max(many, default=0)
     if not 0 < most <= _MOST_DECIMALS or any("e" in cell.text for cell in cells):
@@ -125,7 +125,7 @@ def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
 def _slices(
     variables: Sequence[str], codes: Sequence[Sequence[str]], at: Callable[[tuple[str, ...]], GridCell]
 ) -> tuple[Block, ...]:
-    """A grid for each combination of all codes but those of the two variables with most."""
+    """Draw a grid for each combination of all codes but those of the two variables with most."""
     order = sorted(range(len(variables)), key=lambda one: -len(codes[one]))
     down, across, rest = order[0], order[1:2], sorted(order[2:])
     columns = tuple(codes[across[0]]) if across else ("value",)
@@ -148,13 +148,13 @@ def _slices(
 
 
 def by_variable(tables: Iterable[tuple[str, Table]]) -> tuple[Block, ...]:
-    """A table for each variable, of which one is shown at a time; nothing without variables."""
+    """Show a table for each variable, one at a time; nothing without variables."""
     options = tuple((name, (one,)) for name, one in tables)
     return (Choice("Variable", options),) if options else ()
 
 
 def loss(given: Json) -> Section:
-    """Suppressed cells and values by variable and code."""
+    """Build the section on suppressed cells and values by variable and code."""
     columns = [*_OF_CODES, *counts(sensitive="Sensitive", secondary="Suppressed with them")]
     columns += shares(share="Share suppressed", lost="Share of the values")
     found = {
@@ -170,7 +170,7 @@ def loss(given: Json) -> Section:
 
 
 def changes_by_category(given: Json) -> Section:
-    """Changes by variable and code."""
+    """Build the section on changes by variable and code."""
     columns = [
         *_OF_CODES,
         *counts(changed="Changed"),
@@ -187,7 +187,7 @@ _OF_CODES = texts(code="Code") + counts(cells="Cells")
 def _by_category(
     title: str, lead: str, what: str, columns: Columns, found: Json, lost: tuple[str, str]
 ) -> Section:
-    """A table for each variable; of what is `lost`, its name and the column of its share of the values."""
+    """Show a table for each variable; `lost` names an amount, and the column of its share of the values."""
     amount, share = lost
 
     def line(one: Json) -> Json:

@@ -90,7 +90,7 @@ def _from_others(given: Json) -> str:
 
 
 def _searched(given: Json) -> str:
-    """What is suppressed with the sensitive cells, and what is known of cheaper patterns."""
+    """Count the secondary suppressions, with cost and bound."""
     said = f"{are(given['suppressed'] - given['sensitive'], 'cell')} suppressed"
     if not given["sensitive"]:
         return f"{said}." if given["suppressed"] else ""
@@ -102,7 +102,7 @@ def _searched(given: Json) -> str:
 
 
 def _alone(why: str) -> str:
-    """Say that respondents who are alone in a cell were not looked at, and why."""
+    """Say why respondents who are alone in a cell were left out of the audit."""
     return f"respondents of single cells were not looked at, because {why}"
 
 
@@ -223,7 +223,7 @@ def audited(given: Json) -> Section:
 
 
 def _from_whom(given: Json) -> Block:
-    """Who attacks, who was looked at, and whether the sensitive cells are protected from them."""
+    """Build the table of attackers and protection from each."""
     known, found = given["from"], given.get("insiders")
     inside = "there are none" if found is None else "yes" if found["protected"] else "no"
     if inside == "yes" and known["in_part"]:

@@ -1,4 +1,4 @@
-"""What a batch of tau-ARGUS writes: seven formats, of which four may be published."""
+"""Outputs of a batch of tau-ARGUS: seven formats, of which four may be published."""
 
 from __future__ import annotations
 

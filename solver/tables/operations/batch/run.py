@@ -67,7 +67,7 @@ class Logbook:
         return f"{seconds:.1f} s"
 
     def content(self) -> bytes:
-        """Return what is in the file already, and these lines; a file that is no logbook may be data."""
+        """Return the text of the file with these lines; refuse a file that is no logbook."""
         assert self.file is not None
         try:
             before = self.file.read_bytes() if self.file.exists() else b""

@@ -173,7 +173,7 @@ _ROUNDING_MINUTES = 10.0
 
 @dataclass
 class Search:
-    """Limits of the methods, and notes on what is done in another way than the batch asks for."""
+    """Limits of the methods, and notes on deviations from the batch."""
 
     time_limit: float | None = None  # Seconds for each, instead of what the batch says.
     cancel: Cancel | None = None
