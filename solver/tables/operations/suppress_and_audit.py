@@ -13,6 +13,7 @@ from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.tables.linking import link_publications
 from linkrisk.datasets.tables.stored_table import SAFE, SECONDARY, StoredTable
 from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
@@ -46,16 +47,21 @@ from linkrisk.solver.tables.operations.attacked_table import (
 )
 from linkrisk.solver.tables.operations.result import TableResult, table_result, with_beside
 from linkrisk.solver.tables.operations.source import check_adds_up, other_table, read_asked_table
-from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+from linkrisk.solver.tables.suppression.bounded_pattern import Pattern, tell_cost
 from linkrisk.solver.tables.suppression.cell_suppression import (
     cannot_be_protected,
     in_whole_numbers,
     suppress_cells,
 )
 from linkrisk.solver.tables.suppression.common_pattern import common_pattern
-from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
+from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
+from linkrisk.solver.tables.suppression.insider_patterns import InsiderPatterns
 from linkrisk.solver.tables.suppression.large_tables import LargePattern, suppress_large
-from linkrisk.solver.tables.suppression.reachability import found_by_the_audit, short_of_its_level
+from linkrisk.solver.tables.suppression.reachability import (
+    found_by_the_audit,
+    kept_from_nobody,
+    short_of_its_level,
+)
 
 MOST_OPTIMAL = 3000
 """Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
@@ -195,6 +201,24 @@ def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None)
         found = suppress_large(table, method, clock.part_of_left(_LARGE_SHARE), report)
         return in_whole_numbers(table, found, clock)
     return from_insiders_too(table, suppress_large(table, method, clock, report), clock, report)
+
+
+def from_insiders_too(
+    table: CellTable, pattern: LargePattern, clock: Clock, report: Reporter | None = None
+) -> LargePattern:
+    """Extend a pattern that protects from the outsider to insiders; its bound stays one.
+
+    When the clock is out, no more of what was added is left out.
+    """
+    if not table.insiders:
+        return pattern
+    own = InsiderPatterns(InsiderCuts(Crowd.of(table), clock)).protecting(pattern.suppressed, clock)
+    if own is None:
+        raise UsageError(kept_from_nobody(table))
+    cost = float(table.cost[own & table.free].sum())
+    if report is not None:
+        tell_cost(report, cost, pattern.bound)
+    return replace(pattern, suppressed=own, cost=cost)
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:

@@ -11,8 +11,8 @@ from random_tables import random_table
 
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.operations.suppress_and_audit import from_insiders_too
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.large_insiders import from_insiders_too
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
 from linkrisk.solver.tables.suppression.reachability import unreachable
 
