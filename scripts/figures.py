@@ -63,13 +63,11 @@ CODE = {
         "solver/linkage/lexicographic.py",
     ),
     "key measures": (
-        "solver/measures/diversity.py",
         "solver/measures/keys.py",
         "solver/measures/diversity.py",
         "solver/measures/individual_risk.py",
         "solver/measures/suda.py",
         "formulations/suppression/posterior_risk.py",
-        "solver/measures/suda.py",
     ),
     "linkers": (
         "datasets/pairs/partition.py",

@@ -1,4 +1,4 @@
-"""`risk`, and measures around the worst case: one file each, their mathematics in rooms by theme.
+"""`risk`, and the measures beside the worst case: one chapter for each kind.
 
 A measure is one file here and one line in `registry`.
 """

@@ -58,7 +58,7 @@ def importances(aggregator: Aggregator) -> Importances:
 class ForcedRange:
     """Ranges of importances; all arrays have shape (owners,)."""
 
-    low: FloatArray  # naN where there was no time
+    low: FloatArray  # NaN where there was no time
     high: FloatArray
     outer: bool  # whether the true range may be smaller, as the domain was relaxed
 

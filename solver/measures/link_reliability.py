@@ -87,7 +87,7 @@ class Estimate:
     """A number with the ends of its 95 % confidence interval."""
 
     value: float
-    low: float | None = None  # none where the interval has no such end
+    low: float | None = None  # None where the interval has no such end
     high: float | None = None
 
 
