@@ -1,15 +1,17 @@
-"""Small file pairs as tasks of measures, with worst cases that are searched once."""
+"""Small file pairs as tasks of measures: with worst cases, searched once, and without any search."""
 
 from __future__ import annotations
 
 from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.clock import Limits
+from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
 from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.single_fit import FitRequest
 
 
 def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):
@@ -24,3 +26,11 @@ def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options)
     return RiskTask(
         first, problems, schema_of(asked.schema), request, clock, worst, choices or MeasureChoices()
     )
+
+
+def pair_task(original, masked, *, seed=0, choices=None, **options):
+    """The task of two frames for measures that need no worst case."""
+    asked = ProblemOptions(row_by_row=True, **options)
+    request, choices = FitRequest(None, EngineOptions(seed=seed), Limits()), choices or MeasureChoices()
+    first = make_problem(original, masked, asked)
+    return RiskTask(first, {}, schema_of(asked.schema), request, Clock(None), None, choices)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from pair_tasks import pair_task
+from risk_runs import pair_task
 
 from linkrisk.solver.measures.changes import ChangesOfColumns
 from linkrisk.solver.run.clock import Clock

@@ -11,18 +11,12 @@ import pytest
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pair_tasks import pair_task
-from risk_runs import task_of
+from risk_runs import pair_task, task_of
 from scipy.stats import chi2
 
 from linkrisk import risk
 from linkrisk.solver.measures.base import Kind
-from linkrisk.solver.measures.membership import (
-    Members,
-    Membership,
-    claimed_outside,
-    claims_by_distance,
-)
+from linkrisk.solver.measures.membership import Members, Membership, claimed_outside, claims_by_distance
 from linkrisk.solver.measures.population_uniqueness import TOO_SMALL, unknown
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
@@ -299,13 +293,7 @@ def test_no_verdict_is_below_any_attack_in_records_either():
     frames = [pd.DataFrame(one, columns=["a", "b"]) for one in (original, masked)]
     frames[0]["w"] = np.where(right, 2.0, 60.0)
     schema = {"attributes": [{"name": "w", "role": "weight"}]}
-    options = {
-        "schema": schema,
-        "row_by_row": True,
-        "attributes": ["a", "b"],
-        "time_limit": None,
-        "seed": 1,
-    }
+    options = {"schema": schema, "row_by_row": True, "attributes": ["a", "b"], "time_limit": None, "seed": 1}
     measures = "worst-case,simple-attacks,reidentification"
     found = risk(
         *frames, measures=measures, masking=MASKING, aggregator="weighted-mean", tolerated=0.2, **options

@@ -16,8 +16,7 @@ from fit_runs import frames as random_frames
 from key_tasks import GUIDE_KEYS, practice_guide
 from key_tasks import schema as key_schema
 from key_tasks import task_of as key_task
-from pair_tasks import pair_task
-from risk_runs import task_of
+from risk_runs import pair_task, task_of
 from survey_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
@@ -473,12 +472,7 @@ def test_an_array_is_written_as_each_of_its_values(values):
 
 def test_a_frame_is_written_as_each_of_its_cells():
     frame = pd.DataFrame(
-        {
-            "a": [1.0, np.nan],
-            "b": pd.array([1, None], dtype="Int64"),
-            "c": ["x", None],
-            "d": [True, False],
-        }
+        {"a": [1.0, np.nan], "b": pd.array([1, None], dtype="Int64"), "c": ["x", None], "d": [True, False]}
     )
     assert jsonable(frame) == {
         "columns": ["a", "b", "c", "d"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from pair_tasks import pair_task
+from risk_runs import pair_task
 from scipy.optimize import linear_sum_assignment
 from survey_files import NAMES, grouped, noisy, survey
 
