@@ -49,7 +49,7 @@ from linkrisk.formulations.suppression.unsafe_combinations import k_anonymity, m
 from linkrisk.solver.suppression.answer import SCALE
 from linkrisk.solver.suppression.heuristics import each_by_itself, greedily, sdcmicro_suppression
 from linkrisk.solver.suppression.joint import best_with_whole_records
-from linkrisk.solver.suppression.operations.key_variables import HierarchyLevels
+from linkrisk.solver.suppression.operations.key_variables import KeyVariables
 from linkrisk.solver.suppression.problem import key_codes
 
 K, NOISE = 3, 0.2
@@ -172,7 +172,7 @@ def joint(asked: argparse.Namespace) -> None:
     hierarchies = [Hierarchy.read(name, asked.data / f"arx_adult_hierarchy_{name}.csv") for name in adult]
     names = tuple(adult.columns)
     table = KeyTable(names, key_codes(adult, names))
-    levels = HierarchyLevels.of(adult, names, hierarchies, "Adult")
+    levels = KeyVariables.read(adult, names, None).levels(hierarchies)
     recodings = levels.recodings(table, np.full(len(names), SCALE, dtype=np.int64))
     whole, spent = timed(lambda: best_with_whole_records(recodings, table.types, k, lambda: False))
     assert whole is not None
@@ -199,7 +199,6 @@ def ways(codes: np.ndarray, k: int) -> dict[str, Callable[[], np.ndarray]]:
     cost, none = np.ones(keys, dtype=np.int64), np.zeros(keys, dtype=np.int64)
     table = KeyTable(tuple(map(str, range(keys))), codes)
     minimal = minimal_unsafe(table.types, k_anonymity(keys, k), MissingMeaning())
-    assert minimal is not None
     return {
         "cover: each combination by itself": lambda: each_by_itself(table.types, minimal, cost),
         "cover: greedily by record": lambda: greedily(table.types, minimal, cost),

@@ -57,10 +57,7 @@ def columns_of(
     kept: Mapping[str, str],
     dropped: Sequence[str],
 ) -> dict[str, Any]:
-    """What became of every column: masked or as it is.
-
-    Also which of the masked ones have not changed, and which others a method has left alone.
-    """
+    """Fields of the result about columns: masked, unchanged, as they are, and left alone by methods."""
     masked, frame = {name for step in steps for name in step.attributes}, source.plain
     left: dict[str, str] = {}
     if any(step.chosen for step in steps):
@@ -96,7 +93,7 @@ _LEFT_AS = {**dict.fromkeys(NAMES_RECORDS, "id"), Role.WEIGHT: "weight", Role.ST
 
 
 def _left_as(attribute: Attribute, frame: pd.DataFrame) -> str | None:
-    """What a column is that methods leave alone; None where it is nothing special."""
+    """The kind of column that methods leave alone; None if it is none."""
     codes = attribute.scale in CATEGORICAL and pd.api.types.is_numeric_dtype(frame[attribute.name].dtype)
     if attribute.role is Role.IGNORED and frame[attribute.name].nunique(dropna=False) < 2:
         return "constant"
@@ -109,7 +106,7 @@ _TELL_ORDER = (Role.RECORD_ID, Role.HOUSEHOLD)
 
 @dataclass(frozen=True, eq=False)
 class MaskingResult(Result):
-    """A masked table, and how it was made.
+    """A masked table and the record of its masking.
 
     Attributes
     ----------
@@ -167,7 +164,7 @@ class MaskingResult(Result):
 
     @property
     def recodings(self) -> dict[str, dict[str, str]]:
-        """What became of the codes of each column that was recoded code by code, and by nothing else."""
+        """New codes by old code of each column that only deterministic methods recoded."""
         recoded = [
             step
             for step in self.steps
@@ -185,7 +182,7 @@ class MaskingResult(Result):
 
     @property
     def labels(self) -> dict[str, dict[str, str]]:
-        """What the codes of each recoded column mean, where the method or the labels of its codes say it."""
+        """Labels of the new codes of each recoded column, of the method or made of those of its codes."""
         found, known = {}, self.source.labels(self.masked, self.schema)
         for name, becomes in self.recodings.items():
             said: dict[str, str] = {}
@@ -197,14 +194,14 @@ class MaskingResult(Result):
 
     @cached_property
     def split(self) -> dict[str, str]:
-        """Columns that had one value in each household and have several since, with that of its number."""
+        """Columns with one value in each household before masking and several since."""
         before = household_level(self.source.plain, self._household, self.masked)
         after = household_level(self.in_place, self._household, before)
         return {name: str(self._household) for name in before if name not in after}
 
     @cached_property
     def once(self) -> dict[str, str]:
-        """Columns that were masked once for each household, with that of its number."""
+        """Columns masked once for each household, with the column of its number."""
         found = (
             name
             for step in self.steps
@@ -224,11 +221,11 @@ class MaskingResult(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How the file of the original table was read, where that had to be found out."""
+        """Remarks on how the file of the original table was read."""
         return self.source.stored.remarks
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
-        """What a file of this name cannot hold, such as labels, a sentence each."""
+        """Losses of a file of this name, such as labels, a sentence each."""
         return self.source.losses(with_suffix_of(str(output), self.source.name))
 
     def to_frame(self) -> pd.DataFrame:
@@ -236,7 +233,7 @@ class MaskingResult(Result):
         return self.table
 
     def content(self) -> dict[str, Any]:
-        """How the table was made, with the seed: to be kept, and to be kept secret."""
+        """The secret record: how the table was made, with the seed."""
         return {
             "linkrisk": version(),
             "name": self.source.name,
@@ -338,7 +335,7 @@ def mask(asked: MaskOptions) -> MaskingResult:
 
 
 def mask_source(source: Source, methods: Sequence[MaskingMethod], asked: MaskOptions) -> MaskingResult:
-    """Mask a table that has been read, by methods that have been made; see `mask`."""
+    """Mask a table that has been read; see `mask`."""
     used, frame = new_seed() if asked.seed is None else asked.seed, source.known
     kept = {name: what for name, what in ((asked.weight, "weight"), (asked.id, "id")) if name is not None}
     steps = planned(methods, frame, kept, source=source.name, guessed=source.schema)
@@ -382,7 +379,7 @@ def _identifiers(declared: Schema | None) -> Sequence[str]:
 def methods_of(
     method: str | MaskingMethod | Sequence[str | MaskingMethod], parameters: Mapping[str, Any]
 ) -> list[MaskingMethod]:
-    """The methods; parameters are those of one that is given by its name alone, but a schema is of all."""
+    """Make the methods; parameters belong to a single method given by name, but a schema to all."""
     given = [method] if isinstance(method, str | MaskingMethod) else list(method)
     if not given:
         raise UsageError("no masking method is given; give at least one")
@@ -403,6 +400,6 @@ def methods_of(
 
 
 def _with_schema(method: MaskingMethod, schema: Schema | None) -> MaskingMethod:
-    """A method that knows the columns, unless it has a schema of its own."""
+    """Give a method the schema, unless it has one of its own."""
     known: Any = method
     return method if schema is None or method.schema is not None else replace(known, schema=schema)

@@ -17,7 +17,7 @@ MOST = 8
 
 
 def masking(result: Json) -> Document:
-    """Of the JSON of `mask`: what each method did, and what became of every column."""
+    """The answer in short: methods and columns; the seed is secret and left out."""
     changed, columns = len(result["masked"]) - len(result["unchanged"]), result["columns"]
     methods = [("method", one["said"]) for one in result["methods"]]
     return short(
@@ -29,7 +29,7 @@ def masking(result: Json) -> Document:
 
 
 def _columns(result: Json) -> Iterator[tuple[str, str]]:
-    """What became of the columns."""
+    """Rows: what became of the columns."""
     steps = [(name, one["method"]) for one in result["methods"] for name in one["attributes"]]
     for name in result["masked"]:
         methods = [method for column, method in steps if column == name]
@@ -52,7 +52,7 @@ def _columns(result: Json) -> Iterator[tuple[str, str]]:
 
 
 def _released(result: Json) -> Iterator[tuple[str, str]]:
-    """What columns went, which ids are in it or new, and the order of the records."""
+    """Rows: dropped columns, ids, and the order of the records."""
     yield "dropped", _listed(result.get("dropped", ()))
     yield "names", left_in(result["identifiers"])
     yield "numbered", _listed(result.get("renumbered", ()), ": anew, no number as before")
@@ -63,13 +63,13 @@ def _released(result: Json) -> Iterator[tuple[str, str]]:
 
 
 def _listed(names: Iterable[str], tail: str = "") -> str:
-    """Names of columns and what is said of them; nothing where there are none."""
+    """Names of columns with a tail; empty if there are none."""
     shown = shown_names(names)
     return shown and f"{shown}{tail}"
 
 
 def _notes(result: Json) -> Iterator[str]:
-    """What is said of numbers that may be codes, and of columns of households."""
+    """Notes on numbers that may be codes, and on columns of households."""
     if codes := shown_names(result.get("perhaps_codes", ())):
         yield (
             f"{codes}: few different whole numbers, masked as numbers; if these are codes, say so in a "

@@ -49,7 +49,7 @@ _MOST_BYTES = 10_000_000
 
 
 def table_digest(stored: StoredFile) -> str:
-    """Digest of a table: names, types and values of columns, and the missing codes that its file declares."""
+    """Digest of a table: names, types and values of columns, and declared missing codes."""
     found = hashlib.sha256()
     for name, column in stored.frame.items():
         values = pd.util.hash_pandas_object(column, index=False).to_numpy()
@@ -59,7 +59,7 @@ def table_digest(stored: StoredFile) -> str:
 
 
 class Store:
-    """A folder of finished runs, or none."""
+    """A folder of finished runs, created if needed; without one nothing is kept."""
 
     def __init__(self, folder: str | Path | None) -> None:
         self.folder = None if folder is None else Path(folder)
@@ -80,19 +80,19 @@ class Store:
             raise UsageError(f"{called('folder', folder)} is not writable; give another one", option="folder")
 
     def find(self, depends: Depends) -> SweepRun | None:
-        """The run that depends on just this; None where there is none."""
+        """The run with these dependencies, if there is one."""
         content = None if self.folder is None else _content(self._path(depends))
         if content is None or content["depends"] != depends:
             return None
         return _run(content)
 
     def keep(self, depends: Depends, run: SweepRun) -> None:
-        """Keep a run, whole or not at all; DataError where it cannot be written."""
+        """Write a run; a DataError if that fails."""
         if self.folder is not None:
             write_whole(self._path(depends), dump_json({"depends": depends, "run": run.to_dict()}))
 
     def notes(self, depends: Depends) -> tuple[str, ...]:
-        """Which runs in the folder do not count, because something else than the masking is another one."""
+        """Notes on runs in the folder that do not count, as they depend on something else."""
         others = Counter(dict.fromkeys((*_WORDS.values(), _UNREADABLE), 0))  # in this order
         for path in self._files():
             content = _content(path)
@@ -118,7 +118,7 @@ class Store:
 
 
 def _content(path: Path) -> dict[str, Any] | None:
-    """What is in a file; None where it is not there, or not one of ours."""
+    """Content of a file of a run; None for any other file."""
     try:
         if path.stat().st_size > _MOST_BYTES:
             return None
@@ -139,14 +139,14 @@ def _run(content: Mapping[str, Any]) -> SweepRun | None:
 
 
 def lost() -> str:
-    """Say that a process has died, and what may help."""
+    """Message for the death of a process."""
     return (
         f"the process that measured it has died, of too little memory perhaps; try fewer {called('workers')}"
     )
 
 
 class Course:
-    """A sweep, as far as it has come."""
+    """Course of a sweep."""
 
     def __init__(
         self,
@@ -173,16 +173,16 @@ class Course:
 
     @property
     def in_order(self) -> tuple[SweepRun, ...]:
-        """The runs that have ended, in the order of the plan."""
+        """Finished runs in the order of the plan."""
         return tuple(self._runs[task.at] for task in self._tasks if task.at in self._runs)
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The maskings that have not ended."""
+        """Maskings without a finished run."""
         return tuple(task.masking.text for task in self._tasks if task.at not in self._runs)
 
     def run(self, choice: CrewChoice) -> None:
-        """Measure what is left, until all is done or the user stops."""
+        """Measure the remaining maskings, until all are done or the user stops."""
         left = [task for task in self._tasks if task.at not in self._runs]
         if not left:
             return
@@ -199,7 +199,7 @@ class Course:
                 self._runs.setdefault(task.at, task.ended(Status.FAILED, lost()))
 
     def _say(self, work: str, last: SweepRun | None = None) -> None:
-        """How many are done, with the interval of the last one."""
+        """Report the number of finished runs, with the interval of the last one."""
         progress = Progress.uncounted(SWEEP, work, done=len(self._runs) / len(self._tasks))
         if last is not None and last.status is Status.DONE:
             low, high = (end * last.total for end in last.interval)
@@ -207,7 +207,7 @@ class Course:
         self._tell(replace(progress, about="" if last is None else last.masking))
 
     def _ended(self, crew: Crew, left: Sequence[SweepTask]) -> Iterator[SweepRun]:
-        """Runs as they end, each kept before all else."""
+        """Runs as they end, each kept at once."""
         job = self._job
         if self.workers is not None and self.workers > 1:  # each has its share of the memory of this machine
             memory = usable_megabytes() / self.workers
@@ -237,7 +237,7 @@ class Course:
 
 
 def _said(run: SweepRun) -> str:
-    """How a run has ended, in short."""
+    """The end of a run in short."""
     if run.status is not Status.DONE:
         return f"{run.masking}: {run.status}"
     return f"{run.masking}: {percents(*run.interval)} linked"

@@ -42,14 +42,11 @@ class Masking:
 
     @property
     def text(self) -> str:
-        """All of it on one line."""
+        """The masking on one line."""
         return f" {THEN} ".join(self.methods)
 
     def seed(self, seed: int) -> int:
-        """The seed of its random choices in a sweep with this one.
-
-        It depends on nothing else, so that a masking is the same whatever others are swept with it.
-        """
+        """Seed of its random choices, which does not depend on other maskings of the sweep."""
         digest = hashlib.sha256(f"{seed}\n{self.text}".encode()).digest()
         return int.from_bytes(digest[:_SEED_BYTES], "big")
 
@@ -57,7 +54,12 @@ class Masking:
 def maskings_of(
     given: Sequence[str | Sequence[str]], names: Sequence[str | None] = (), schema: Schema | None = None
 ) -> list[Masking]:
-    """Write out all maskings, each once, in the order in which they are given."""
+    """Write out all maskings, each once, in the given order.
+
+    `given` has texts "METHOD parameter=value ...", several methods with " + " between them or as a
+    sequence. A value may be a range ``2..20``, with a step ``5..50:5``, or a list ``2,5,10..20``; several
+    of them stand for all combinations. `names` are those of families, by default of their methods.
+    """
     found: dict[tuple[str, ...], Masking] = {}
     for at, each in enumerate(given):
         name = names[at] if at < len(names) else None
@@ -79,7 +81,7 @@ def maskings_of(
 
 
 def _written_out(given: str | Sequence[str], schema: Schema | None) -> Iterator[tuple[str, ...]]:
-    """All maskings that one text, or a sequence of methods, stands for."""
+    """All maskings of one text, or of a sequence of methods."""
     texts = [given] if isinstance(given, str) else list(given)
     methods = [words for text in texts for words in _methods(text)]
     if not methods:
@@ -88,7 +90,7 @@ def _written_out(given: str | Sequence[str], schema: Schema | None) -> Iterator[
 
 
 def _methods(text: str) -> list[list[str]]:
-    """The words of every method of a text."""
+    """Words of every method of a text."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -105,7 +107,7 @@ def _methods(text: str) -> list[list[str]]:
 
 
 def _alternatives(words: Sequence[str], schema: Schema | None) -> list[str]:
-    """One method with all combinations of its values, each read once to see that it can be."""
+    """One method with all combinations of its values, each parsed once as a check."""
     name, *settings = words
     parameters = METHODS[name].parameters if name in METHODS else {}
     values: list[list[str]] = []
@@ -126,7 +128,7 @@ def _alternatives(words: Sequence[str], schema: Schema | None) -> list[str]:
 
 
 def _values(option: Option | None, value: str) -> list[str]:
-    """The values that a text stands for: itself where the method takes it as it is."""
+    """Values of a text: itself if the method takes it as it is."""
     if option is None or option.kind.parse is None:
         return [value]
     try:
@@ -140,7 +142,7 @@ def _values(option: Option | None, value: str) -> list[str]:
 
 
 def _piece(text: str) -> list[str]:
-    """The values of a range; anything else is one."""
+    """Values of a range; any other text is one value."""
     found = _RANGE.fullmatch(text)
     if found is None:
         return [text]
@@ -162,7 +164,7 @@ _KEYS = ("name", "method", "methods")
 
 @dataclass(frozen=True)
 class Plan:
-    """What a file says."""
+    """A plan of a sweep."""
 
     # options as the command line takes them, by their names without dashes in front; a list is joined
     # by commas, True stands for an option without a value
@@ -171,7 +173,10 @@ class Plan:
 
 
 def read_plan(path: str | Path, options: Collection[str], schema: str | None = None) -> Plan:
-    """Read a plan."""
+    """Read a plan in TOML: options of the command line, and maskings with names.
+
+    `options` are the known names; `schema` is used instead of that of the plan.
+    """
     try:
         content = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
     except OSError as error:
@@ -223,7 +228,7 @@ def _check_names(path: str | Path, found: Mapping[str, Any], known: Collection[s
 
 
 def _as_text(path: str | Path, name: str, value: Any) -> str | bool:
-    """A value as the command line would have it."""
+    """A value as on the command line."""
     if isinstance(value, bool):
         return value
     if isinstance(value, list) and all(isinstance(each, str | int | float) for each in value):
@@ -234,6 +239,6 @@ def _as_text(path: str | Path, name: str, value: Any) -> str | bool:
 
 
 def _quoted(text: str) -> str:
-    """A name in a list separated by commas, as `parse_names` reads it."""
+    """A name in a list separated by commas, for `parse_names`."""
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if any(mark in text for mark in ',"') else text

@@ -20,7 +20,7 @@ from linkrisk.solver.run.worst_sentence import percents
 
 
 class Place(StrEnum):
-    """Where a masking stands on the map."""
+    """Place of a masking on the risk-utility map."""
 
     FRONT = "on the front"
     DOMINATED = "dominated"
@@ -36,13 +36,13 @@ class Point(NamedTuple):
 
 
 def places(points: Sequence[Point]) -> list[Place]:
-    """The place of every masking on the Pareto front of risk and loss.
+    """Place of every masking on the Pareto front of risk and loss.
 
-    A masking dominates another one where it has neither more risk nor more loss, and less of one of them. The
-    risks are somewhere in their intervals. ``dominated``: wherever they are, some other masking dominates it;
-    then one does that for all values, since at the best for the masking (its own risk at the lower end, all
-    others at the upper end) somebody still has to dominate it. ``on the front``: wherever they are, no other
-    one dominates it. ``open``: that depends on where they are; narrower intervals may tell.
+    A masking dominates another one if it has neither more risk nor more loss, and less of one of them. The
+    risks are somewhere in their intervals. ``dominated``: for all of their values, some other masking
+    dominates it; then a single one does, since at the best for the masking (its own risk at the lower end,
+    all others at the upper end) one still has to dominate it. ``on the front``: for none of their values
+    another one dominates it. ``open``: that depends on the values; narrower intervals may decide.
     """
     if not points:
         return []
@@ -59,7 +59,7 @@ def places(points: Sequence[Point]) -> list[Place]:
 
 
 def _dominating(risk: FloatArray, loss: FloatArray, own_risk: float, own_loss: float) -> BoolArray:
-    """Which of some maskings dominate one."""
+    """Maskings that dominate one."""
     less = (risk < own_risk) | (loss < own_loss)
     return np.asarray((risk <= own_risk) & (loss <= own_loss) & less)
 
@@ -105,17 +105,17 @@ class SweepResult(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be known besides."""
+        """Remarks on the sweep."""
         return tuple(self.details["notes"])
 
     @property
     def done(self) -> tuple[SweepRun, ...]:
-        """The runs that have measured something."""
+        """Runs with measures."""
         return tuple(run for run in self.runs if run.status is Status.DONE)
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """Where each masking stands, by its text; without those whose loss is not known."""
+        """Place of each masking by its text; without those of unknown loss."""
         known = {run.masking: loss for run in self.done if (loss := loss_of(run, self.loss)) is not None}
         runs = [run for run in self.done if run.masking in known]
         # A family that one run has measured and another has not may link any number there.
@@ -130,7 +130,7 @@ class SweepResult(Result):
 
     @property
     def front(self) -> tuple[SweepRun, ...]:
-        """The runs that no other one dominates, whatever the risks are within their intervals."""
+        """Runs that no other one dominates, for all risks within their intervals."""
         return tuple(run for run in self.done if self.places.get(run.masking) is Place.FRONT)
 
     def to_frame(self) -> pd.DataFrame:
@@ -207,7 +207,7 @@ _TEXTS = ("masking", "name", "status", "reason", "pareto")
 
 
 def loss_of(run: SweepRun, name: str) -> float | None:
-    """One information loss of a run; None where it does not have it."""
+    """An information loss of a run; None if it has none."""
     if name == OF_ALL:
         return run.loss
     found = run.finding(LOSS, name)
@@ -215,12 +215,12 @@ def loss_of(run: SweepRun, name: str) -> float | None:
 
 
 def usual_loss(runs: Sequence[SweepRun]) -> str:
-    """The loss that is known of most runs; of equals, the one that is easier to read."""
+    """The loss known of most runs; of equals, the one that is easier to read."""
     return max(_USUAL, key=lambda name: sum(loss_of(run, name) is not None for run in runs))
 
 
 def strongest(run: SweepRun) -> Finding | None:
-    """The held-out rate of the strongest learned family; of equal weights where nothing was learned."""
+    """Held-out rate of the strongest learned family; of equal weights if none was learned."""
     found = [each for each in run.findings.get(HELD_OUT, ()) if each.key.startswith("held_out_")]
     learned = [each for each in found if each.key != _EQUAL] or found
     return max(learned, key=lambda each: each.value or 0.0, default=None)

@@ -37,7 +37,7 @@ HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
 
 
 class Status(StrEnum):
-    """How the run of a masking has ended."""
+    """End of the run of a masking."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -98,33 +98,33 @@ class SweepRun:
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """The families that have a result."""
+        """Families with a result."""
         return tuple(family.aggregator for family in self.families if family.linked is not None)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The worst that is known of the release, as shares: of all families, and of all counted attacks."""
+        """Worst risk of the release as shares: of all families and all counted attacks."""
         if self.verdict is None:
             return 0.0, 0.0
         return float(self.verdict["low"]), float(self.verdict["high"])
 
     @property
     def confidence(self) -> float | None:
-        """Of the upper end, where samples were searched; None where it is certain."""
+        """Confidence of the upper end, if samples were searched."""
         return next((each.confidence for each in self.families if each.confidence is not None), None)
 
     def finding(self, measure: str, key: str) -> Finding | None:
-        """One number of a measure; None where it has none."""
+        """One number of a measure, if it has it."""
         return next((each for each in self.findings.get(measure, ()) if each.key == key), None)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
+        """JSON of the run."""
         kept: dict[str, Any] = jsonable(self)
         return kept
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SweepRun:
-        """What `to_dict` has written; TypeError, KeyError or ValueError where it is something else."""
+        """Read `to_dict`; a TypeError, KeyError or ValueError for anything else."""
         found = {
             measure: tuple(_finding(each) for each in findings)
             for measure, findings in content["findings"].items()
@@ -161,7 +161,7 @@ def _number(value: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class SweepJob:
-    """What all maskings of a sweep share."""
+    """Request that all maskings of a sweep share."""
 
     source: Source  # the original table
     options: ProblemOptions  # what is linked to what
@@ -172,7 +172,7 @@ class SweepJob:
     tolerated: float = TOLERATED  # share of records that may be re-identified, for the verdicts
 
     def describe(self) -> dict[str, Any]:
-        """All but the table, ready for JSON: what the numbers of a masking depend on."""
+        """JSON of all but the table: what the numbers of a masking depend on."""
         asked = {each.name: getattr(self.options, each.name) for each in fields(self.options)}
         schema = schema_of(self.options.schema)
         asked |= {"schema": None if schema is None else schema.to_dict()}
@@ -188,7 +188,7 @@ class SweepJob:
         }
 
     def request(self, clock: Clock) -> FitRequest:
-        """How to search, for as long as the sweep goes on."""
+        """Search request, for as long as the sweep goes on."""
         limits = replace(self.limits, cancel=Asked(lambda: clock.expired), threads=clock.most_threads)
         return fit_request(engine_options(seed=self.seed)[0], limits)
 
@@ -203,12 +203,12 @@ class SweepTask:
     seed: int  # of masking
 
     def ended(self, status: Status, reason: str) -> SweepRun:
-        """A run without any numbers."""
+        """A run without numbers."""
         return SweepRun(self.masking.text, self.masking.name, self.seed, status, " ".join(reason.split()))
 
 
 def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None:
-    """Mask the original table and measure the release; None where the sweep was stopped meanwhile.
+    """Mask the original table and measure the release; None if the sweep was stopped meanwhile.
 
     The numbers are those of `mask` with the same methods and seed, and then `risk` with the same options. A
     masking that does not fit the table costs its own row only, and so does a fault.
@@ -244,7 +244,7 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
 
 
 def _fault(error: Exception) -> str:
-    """An error with its kind; some have no words."""
+    """An error with its class, as some have no text."""
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
@@ -260,22 +260,21 @@ def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
 
 
 def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:
-    """How numbers were masked. Of categories it is not told: the distances of links would be others then."""
+    """Methods for numbers; those for categories are withheld, as they would change the distances of links."""
     told = zip(task.masking.methods, task.methods, strict=True)
     return tuple((text, method) for text, method in told if not isinstance(method, CategoricalMethod))
 
 
 def _table(stored: StoredFile, name: str) -> Table:
-    """A table that has been read or made, with all that its file says of it."""
+    """A table with the notes of its file."""
     frame = stored.frame.reset_index(drop=True)
     return Table(frame, name, notes=stored.columns, dialect=stored.dialect, remarks=stored.remarks)
 
 
 def il1s_of_all(loss: InformationLoss) -> float | None:
-    """Mean IL1s over all attributes, those that are left as they were counting 0.
+    """Mean IL1s over all attributes, 0 for unmasked ones, so that maskings of different attributes compare.
 
-    So maskings of different attributes compare. None where a masked attribute is not numeric, or values were
-    suppressed: IL1s would not see that loss.
+    None if a masked attribute is not numeric, or values were suppressed: IL1s would not see that loss.
     """
     of_each = {row[1]: row[-1] for row in loss.numeric.rows if row[0] == "IL1s"}
     if loss.suppressed > 0.0 or not set(loss.masked) <= set(of_each):

@@ -94,14 +94,14 @@ def sweep(asked: SweepOptions) -> SweepResult:
 
 
 def _options(asked: SweepOptions, columns: Schema | None) -> ProblemOptions:
-    """What is compared in each release."""
+    """Options of the problem in each release."""
     known = {name: getattr(asked, name) for name in options_of(ProblemOptions) if hasattr(asked, name)}
     del known["aggregator"]
     return ProblemOptions(**known | {"row_by_row": asked.id is None, "schema": columns})
 
 
 def _limits(asked: SweepOptions) -> Limits:
-    """Those of each masking."""
+    """Limits of each masking."""
     seconds = SECONDS_EACH if asked.work_limit is None else None
     return Limits(
         seconds if asked.time_limit == AUTOMATIC else check_limit(asked.time_limit, "time limit"),
@@ -110,7 +110,7 @@ def _limits(asked: SweepOptions) -> Limits:
 
 
 def _measures(measures: str | Sequence[str], loss: str | None) -> tuple[str, ...]:
-    """The measures that are asked for, with the worst case; UsageError where a loss cannot be had."""
+    """Names of the measures, with the worst case; a UsageError if the loss is not among them."""
     names = {measure.name for measure in asked_measures(measures)} | {WORST_CASE}
     if loss is not None and LOSS not in names:
         raise UsageError(
@@ -122,7 +122,7 @@ def _measures(measures: str | Sequence[str], loss: str | None) -> tuple[str, ...
 def _tasks(
     maskings: Sequence[str | Sequence[str] | Masking], schema: Schema | None, seed: int
 ) -> list[SweepTask]:
-    """All maskings with their methods; DataError or UsageError where one cannot be read."""
+    """All maskings with their methods."""
     if isinstance(maskings, str):
         maskings = [maskings]
     found: dict[str, Masking] = {}
@@ -142,7 +142,7 @@ def _tasks(
 
 
 def _check_any(course: Course) -> None:
-    """Refuse a sweep none of whose maskings can be measured, as what is wrong is likely the same for all."""
+    """Refuse a sweep without any measurable masking, as the fault is likely the same for all."""
     runs = course.in_order
     if not runs or course.unfinished or any(run.status is not Status.REFUSED for run in runs):
         return

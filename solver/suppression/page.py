@@ -42,9 +42,14 @@ BASE = 10
 
 
 def for_external(given: Json) -> dict[str, Any]:
-    """The JSON of `suppress` with nothing but what readers outside may know.
+    """Keep of the JSON of `suppress` only what its schema marks as public.
 
-    Counts are texts by now: ``about 120``, ``fewer than 10``.
+    Left out are: the riskiest combinations, which lead to records; risk, unsafe combinations and
+    frequencies of the input, as the difference to the output shows which categories lost values; categories
+    with fewer than 10 records; costs, priorities, seed, backend and time, with which suppression can be run
+    again to see what it takes; name and digest of the input, which confirm a guess at it; and the columns
+    of households, weights and ghosts. Counts are rounded to tens, as texts: ``about 120``, ``fewer than
+    10``.
     """
     compared = given["before_and_after"]
     return {
@@ -59,7 +64,7 @@ def for_external(given: Json) -> dict[str, Any]:
 
 
 def rounded(many: int) -> str:
-    """A count that says nothing of single records."""
+    """A count that discloses nothing of single records."""
     return f"fewer than {BASE}" if many < BASE else f"about {BASE * round(many / BASE):,}"
 
 
@@ -83,7 +88,7 @@ def _variable(one: Json) -> dict[str, Any]:
 
 @page("what `suppress --json` of this version wrote")
 def suppression_document(given: Mapping[str, Any], audience: Audience = Audience.INTERNAL) -> Document:
-    """What the report of a suppression says."""
+    """The page of the JSON of `suppress`; for external readers only of what `for_external` keeps."""
     version, given = given["linkrisk"], in_words(given)
     if audience is Audience.EXTERNAL:
         given, title = for_external(given), "Suppression in a protected file"
@@ -96,9 +101,9 @@ def suppression_document(given: Mapping[str, Any], audience: Audience = Audience
 
 
 def in_words(given: Json) -> dict[str, Any]:
-    """The JSON with what categories mean, and their codes beside, as far as file or schema have labels.
+    """JSON with the labels of categories, beside their codes, as far as file or schema have some.
 
-    Groups of a recoded variable have no labels: they are not what the codes of the input are.
+    Groups of a recoded variable have none: they are not the codes of the input.
     """
     labels: Labels = given.get("labels", {})
     compared = deepcopy(given["before_and_after"])
@@ -143,7 +148,7 @@ _SUMS = {
 
 
 def risk(given: Json) -> Section:
-    """Risk by the key variables under both meanings of a missing value."""
+    """Section: risk by the key variables under both meanings of a missing value."""
     lead = "How alike the records are in all key variables, and how many an intruder who knows these finds."
     found, records = given["before_and_after"]["risk"], given["records"]
     first = found["own-category"]["before"]
@@ -163,7 +168,7 @@ def risk(given: Json) -> Section:
 
 
 def _told(found: Json, records: int) -> dict[str, Any]:
-    """What is said of one count of the records, by what it is."""
+    """Rows of one count of the records, by measure."""
     below = {f"Records with fewer than {k} like them": many for k, many in found["below"].items()}
     sums = {what: found[key] for key, (what, _) in _SUMS.items() if found[key] is not None}
     return {
@@ -184,7 +189,7 @@ def _part(value: float, records: int) -> str:
 
 
 def unsafe(given: Json) -> Section:
-    """Unsafe combinations of the input by table, and what counting the output finds."""
+    """Section: unsafe combinations of the input by table, and of the output."""
     tables, records = given["tables"], given["records"]
     lead = f"Unsafe in the input, by {several(len(tables), 'table')}: {totals(given, UNSAFE)}."
     columns = [
@@ -206,7 +211,7 @@ def unsafe(given: Json) -> Section:
 
 
 def riskiest(given: Json) -> Section:
-    """The riskiest combinations of keys in the input, and what became of them."""
+    """Section: the riskiest combinations of keys in the input, and what became of them."""
     found = given["before_and_after"]["riskiest"]
     lines = found["combinations"]
     lead = (
@@ -235,7 +240,7 @@ def riskiest(given: Json) -> Section:
 
 
 def _became(given: Json, line: Json) -> str:
-    """``town and sex suppressed``, with how many records where that is not all of them."""
+    """``town and sex suppressed``, with the number of records if that is not all of them."""
     records = line["records"]
     gone = ", ".join(
         name if many == records else f"{name} in {many:,} of {records:,} records"
@@ -249,7 +254,7 @@ def _became(given: Json, line: Json) -> str:
 
 
 def key_variables(given: Json) -> Section:
-    """Categories, missing values and suppressed ones by key variable; levels of recoding."""
+    """Section: categories, missing and suppressed values by key variable; levels of recoding."""
     lines = given["before_and_after"]["variables"]
     how = "" if given["cost_of"] == "one" else f" ({given['cost_of']})"
     columns = [
@@ -275,7 +280,7 @@ def _of_variables(lead: str, *blocks: Block) -> Section:
 
 
 def frequencies(given: Json) -> Section:
-    """Records by category of every key variable, before and after."""
+    """Section: records by category of every key variable, before and after."""
     lines = given["before_and_after"]["variables"]
     options = {}
     for one in lines:
@@ -296,7 +301,7 @@ def _of_categories(lead: str, options: Mapping[str, tuple[Block, ...]]) -> Secti
 
 
 def _by_category(variable: Json) -> Iterator[Block]:
-    """Records by category, before and after; of a recoded variable a table of each."""
+    """Table of records by category; of a recoded variable one before and one after."""
     level, of = variable["level"], texts(category="Category")
     named = [
         {**one, "category": several(one["others"], "other") if one["category"] is None else one["category"]}
@@ -316,7 +321,7 @@ def _by_category(variable: Json) -> Iterator[Block]:
 
 
 def how_it_was_made(given: Json) -> Section:
-    """Everything that is needed to make it again."""
+    """Section: everything that is needed to make it again."""
     files = table("", texts(name="Input", sha256="SHA-256"), [[given["name"], given["sha256"] or "no file"]])
     blocks = (_asked(given), _found(given), files)
     return Section("making", "How it was made", "Everything that is needed to make this again.", blocks)
@@ -360,7 +365,7 @@ def _found(given: Json) -> Numbers:
 
 
 def _unsafe(given: Json) -> str:
-    """What is unsafe, in words."""
+    """Definition of unsafe combinations in words."""
     if given["k"] is not None:
         whom = "of the population" if given["weight"] else "records"
         return f"fewer than k = {given['k']} {whom} with the same values of all key variables"

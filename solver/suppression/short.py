@@ -56,12 +56,12 @@ UNSAFE = ("unsafe_combinations", "minimal_unsafe_combinations", "unsafe_records"
 
 
 def is_inside(given: Json) -> bool:
-    """Whether it is the whole JSON of `suppress`, and not what readers outside may know of it."""
+    """Whether a JSON is complete, and not what external readers have of it."""
     return "cost" in given
 
 
 def levels_taken(given: Json) -> list[tuple[str, str]]:
-    """The variables that were recoded, each with its level in words."""
+    """Recoded variables with their levels in words."""
     names = given.get("level_names", {})
     return [
         (name, level_in_words(level, names.get(name, ()))) for name, level in given["levels"].items() if level
@@ -69,18 +69,18 @@ def levels_taken(given: Json) -> list[tuple[str, str]]:
 
 
 def recoded(given: Json) -> str:
-    """``town recoded to level 1 and age recoded to level 2``; empty where nothing was."""
+    """``town recoded to level 1 and age recoded to level 2``; empty if there are none."""
     return joined([f"{shown_name(name)} recoded to {level}" for name, level in levels_taken(given)])
 
 
 def ghosts(given: Json) -> str:
-    """``income with sex``: what loses its value with which key variable; empty where nothing does."""
+    """``income with sex``: ghosts with their key variables; empty if there are none."""
     with_them = [(ghost, name) for name, them in given["ghosts"].items() for ghost in them]
     return joined([f"{shown_name(ghost)} with {shown_name(name)}" for ghost, name in with_them])
 
 
 def constant(given: Json) -> list[str]:
-    """Say which columns are no key variables because their values do not differ, where there are some."""
+    """Note on constant columns, which are no key variables; empty if there are none."""
     names = given.get("constant", ())
     what = "a key variable" if len(names) == 1 else "key variables"
     same = f"{shown_names(names)}: the same for all records, and not {what} unless named as such"
@@ -100,7 +100,7 @@ def records_with_unsafe(many: int, records: int) -> str:
 
 
 def headline(given: Json) -> Headline:
-    """What stands at the head of the report, and of what readers outside have of it."""
+    """Headline of the page and the answer in short."""
     inside, levels = is_inside(given), recoded(given)
     amount = given["cells"]
     if inside:
@@ -138,7 +138,7 @@ def _proof(given: Json) -> str:
 
 
 def _recounted(given: Json) -> str:
-    """What the independent count found."""
+    """Result of the audit."""
     if given["recounted"] is None:
         return "It was not counted again independently: there are too many different rows to compare."
     found = f"Counted again by independent code: {several(given['recounted'], 'record')}"
@@ -149,7 +149,7 @@ def _recounted(given: Json) -> str:
 
 
 def _reasons(given: Json) -> Iterator[str]:
-    """What is left, by what a missing value means to whoever counts."""
+    """Unsafe records and risk before and after, by the meaning of a missing value."""
     records = given["records"]
     yield f"Before: {records_with_unsafe(given['unsafe_records'], records)}."
     again = [f"{of_all(given['after'][name], records)} records {COUNTED[name]}" for name in COUNTED]
@@ -172,7 +172,7 @@ def _reasons(given: Json) -> Iterator[str]:
 
 
 def suppression(result: Json) -> Document:
-    """Of the JSON of `suppress`: the headline of its page, and what became of key variables."""
+    """The answer in short: headline and key variables."""
     taken = [f"{count(many)} of {shown_name(name)}" for name, many in result["suppressed"].items() if many]
     rows = {
         "checked": _checked(result),
@@ -187,7 +187,7 @@ def suppression(result: Json) -> Document:
 
 
 def unsafe(result: Json) -> Document:
-    """Of the JSON of `unsafe`: what there is, and what recodings would make of it."""
+    """The answer in short: unsafe combinations, and the effect of recodings."""
     before, after = result["before"], result["after"]
     rows = [("checked", _checked(result)), ("unsafe", totals(before))]
     rows += [("trial", what) for what in result["recoded"]]
@@ -209,7 +209,7 @@ def _asked(result: Json) -> tuple[str]:
 
 
 def _checked(result: Json) -> str:
-    """What was checked, and what a missing value meant there."""
+    """Checked tables, and the meaning of a missing value in them."""
     tables = len(result["tables"])
     which = "1 table and its" if tables == 1 else f"{several(tables, 'table')} and their"
     risk = "" if result["risk"] is None else f"unsafe is what is riskier than {result['risk']:g}; "
@@ -236,13 +236,13 @@ def _by_category(before: Json, labels: Labels) -> Table:
 
 
 def _in_words(name: str, category: str, labels: Labels) -> str:
-    """A category in the words of its file, with the code beside them."""
+    """A category with its label and code."""
     said = code_in_words(name, category, labels)
     return f"{shown_name(name)} = {said}" if said == category else f"{name_in_words(name, labels)}: {said}"
 
 
 def _by_level(result: Json) -> Table:
-    """What each level of each hierarchy would do by itself."""
+    """Table of each level of each hierarchy by itself."""
     names = result.get("level_names", {})
     rows = []
     for one in result["levels"]:

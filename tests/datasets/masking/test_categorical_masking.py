@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,13 +37,13 @@ FRAME = pd.DataFrame(
 )
 
 
-def apply(method: CategoricalMethod, frame: pd.DataFrame = FRAME, seed: int = 0) -> dict[str, list[Any]]:
+def apply(method: CategoricalMethod, frame=FRAME, seed=0):
     masked = method.apply(frame, seed)
     assert list(masked.columns) == list(frame.columns)
     return {name: masked[name].to_list() for name in method.masked_attributes(frame)}
 
 
-def test_top_coding_by_hand() -> None:
+def test_top_coding_by_hand():
     method = TopCoding(categories=3, attributes=("size", "age"), schema=ORDINAL)
     assert apply(method) == {
         "size": ["small", "middle", "middle", "middle", "middle", "middle", "small"],
@@ -54,7 +53,7 @@ def test_top_coding_by_hand() -> None:
     assert method.describe(FRAME) == "top coding of 3 categories of size, age"
 
 
-def test_bottom_coding_by_hand() -> None:
+def test_bottom_coding_by_hand():
     method = BottomCoding(percent=50, attributes=("size", "age"), schema=ORDINAL)
     assert apply(method) == {
         "size": ["middle", "huge", "large", "middle", "large", "huge", "middle"],
@@ -64,20 +63,20 @@ def test_bottom_coding_by_hand() -> None:
 
 
 @pytest.mark.parametrize("kind", [TopCoding, BottomCoding])
-def test_coding_at_the_end_of_the_range_changes_nothing(kind: type[TopCoding | BottomCoding]) -> None:
+def test_coding_at_the_end_of_the_range_changes_nothing(kind: type[TopCoding | BottomCoding]):
     for method in (kind(categories=1, attributes=tuple(FRAME)), kind(percent=1, attributes=tuple(FRAME))):
         pd.testing.assert_frame_equal(method.apply(FRAME), FRAME)
         for recoding in method.recodings(FRAME).values():
             assert np.array_equal(recoding.possible, np.eye(len(recoding.before)))
 
 
-def test_nominal_attributes_follow_the_order_of_their_codes() -> None:
+def test_nominal_attributes_follow_the_order_of_their_codes():
     assert apply(TopCoding(categories=2, attributes=("town",)))["town"] == ["a", "b", "a", "c", "a", "b", "c"]
     codes = pd.DataFrame({"code": ["10", "9", "100"]})
     assert apply(TopCoding(categories=2, attributes=("code",)), codes)["code"] == ["10", "9", "10"]
 
 
-def test_the_rarest_categories_become_the_most_frequent_of_them() -> None:
+def test_the_rarest_categories_become_the_most_frequent_of_them():
     method = GlobalRecoding(categories=3, attributes=("town",))
     assert apply(method)["town"] == ["a", "b", "a", "b", "a", "b", "b"]
     # Of c and d, equally rare, the last is the rarer one.
@@ -85,7 +84,7 @@ def test_the_rarest_categories_become_the_most_frequent_of_them() -> None:
     assert method.describe(FRAME) == "global recoding of the 3 rarest categories of town"
 
 
-def test_the_rarest_categories_get_a_label() -> None:
+def test_the_rarest_categories_get_a_label():
     method = GlobalRecoding(categories=2, label="other", attributes=("town",))
     assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
     recoding = method.recodings(FRAME)["town"]
@@ -98,7 +97,7 @@ def test_the_rarest_categories_get_a_label() -> None:
     ]
 
 
-def test_a_category_that_is_only_listed_may_be_the_label() -> None:
+def test_a_category_that_is_only_listed_may_be_the_label():
     schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "other", "b", "c", "d")),))
     method = GlobalRecoding(categories=2, label="other", attributes=("town",), schema=schema)
     assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
@@ -107,14 +106,14 @@ def test_a_category_that_is_only_listed_may_be_the_label() -> None:
     assert np.flatnonzero(recoding.possible[:, 2]).tolist() == [1, 3, 4]
 
 
-def test_categories_that_do_not_occur_are_not_the_rarest() -> None:
+def test_categories_that_do_not_occur_are_not_the_rarest():
     schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=tuple("abcdxyz")),))
     assert apply(GlobalRecoding(categories=2, schema=schema, attributes=("town",))) == apply(
         GlobalRecoding(categories=2, attributes=("town",))
     )
 
 
-def test_global_recoding_by_a_hierarchy(tmp_path: Path) -> None:
+def test_global_recoding_by_a_hierarchy(tmp_path):
     path = tmp_path / "towns.csv"
     path.write_text("town,region,all\na,north,*\nb,north,*\nc,south,*\nd,south,*\n")
     hierarchy = Hierarchy.parse(f"town={path}")
@@ -149,7 +148,7 @@ cells = st.lists(
 
 @settings(max_examples=40, deadline=None)
 @given(cells, st.integers(0, 99))
-def test_masked_values_are_possible_and_missing_ones_stay(values: list[str | None], seed: int) -> None:
+def test_masked_values_are_possible_and_missing_ones_stay(values, seed):
     frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
     for method in METHODS:
         masked = method.apply(frame, seed)["x"]
@@ -161,7 +160,7 @@ def test_masked_values_are_possible_and_missing_ones_stay(values: list[str | Non
                 assert recoding.possible[recoding.before.index(before), recoding.after.index(after)]
 
 
-def test_the_nine_parameters_distort_more_and_more() -> None:
+def test_the_nine_parameters_distort_more_and_more():
     generator = np.random.default_rng(1)
     frame = pd.DataFrame({"x": generator.choice(list("abcdefghijkl"), 400, p=np.arange(1, 13) / 78)})
     for kind in (TopCoding, BottomCoding, GlobalRecoding):
@@ -172,7 +171,7 @@ def test_the_nine_parameters_distort_more_and_more() -> None:
     assert changes[0] < changes[-1]
 
 
-def test_columns_keep_their_kind() -> None:
+def test_columns_keep_their_kind():
     ordered = pd.CategoricalDtype(["low", "high", "top"], ordered=True)
     frame = pd.DataFrame(
         {
@@ -188,7 +187,7 @@ def test_columns_keep_their_kind() -> None:
     assert masked["yes"].to_list() == [False, False, False]
 
 
-def test_names_of_cells() -> None:
+def test_names_of_cells():
     assert [spelled(cell) for cell in (7, 7.0, "7", 0.1, True, np.int64(-3), 1e20)] == [
         *("7", "7", "7", "0.1", "True", "-3", "1e+20")
     ]
@@ -291,7 +290,7 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("make", "message"), BAD, ids=[message[:50] for _, message in BAD])
-def test_bad_requests(make: Any, message: str) -> None:
+def test_bad_requests(make: Any, message):
     with pytest.raises(DataError) as caught:
         make()
     assert str(caught.value) == message
@@ -310,7 +309,7 @@ def test_bad_requests(make: Any, message: str) -> None:
     ],
     ids=["even", "invariant", "theta", "rarest"],
 )
-def test_the_same_file_on_every_machine(method: CategoricalMethod, digest: str) -> None:
+def test_the_same_file_on_every_machine(method: CategoricalMethod, digest):
     rows = np.arange(500)
     frame = pd.DataFrame(
         {

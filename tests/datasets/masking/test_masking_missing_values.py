@@ -36,7 +36,7 @@ WITHHOLDING = METHODS[:2]
 NAN = float("nan")
 
 
-def _holed(seed: int, share: float, records: int = 60) -> pd.DataFrame:
+def _holed(seed, share, records=60):
     """A table in which about a share of the values of a and b is missing."""
     rng = np.random.default_rng(seed)
     values = np.round(rng.normal(size=(records, 3)) * [5.0, 100.0, 0.1], 3)
@@ -47,7 +47,7 @@ def _holed(seed: int, share: float, records: int = 60) -> pd.DataFrame:
 @pytest.mark.parametrize("method", METHODS, ids=repr)
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.sampled_from([0.02, 0.2, 0.6]))
-def test_what_is_missing_stays_missing(method: MaskingMethod, seed: int, share: float) -> None:
+def test_what_is_missing_stays_missing(method: MaskingMethod, seed, share):
     frame = _holed(seed, share, records=200)
     masked = method.apply(frame, seed)
     assert masked[frame.isna()].isna().all(axis=None)
@@ -58,9 +58,7 @@ def test_what_is_missing_stays_missing(method: MaskingMethod, seed: int, share: 
 @pytest.mark.parametrize(("method", "k"), [(WITHHOLDING[0], 3), (OptimalMicroaggregation(k=3), 3)], ids=repr)
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), share=st.sampled_from([0.05, 0.3, 0.7]))
-def test_every_published_mean_is_that_of_k_values(
-    method: MaskingMethod, k: int, seed: int, share: float
-) -> None:
+def test_every_published_mean_is_that_of_k_values(method: MaskingMethod, k, seed, share):
     frame = _holed(seed, share)
     masked = method.apply(frame)
     for name in frame:
@@ -70,13 +68,13 @@ def test_every_published_mean_is_that_of_k_values(
 
 
 @pytest.mark.parametrize("method", [OptimalMicroaggregation(k=4), RankSwapping(percent=20)], ids=repr)
-def test_the_known_values_are_masked_as_if_they_were_all(method: MaskingMethod) -> None:
+def test_the_known_values_are_masked_as_if_they_were_all(method: MaskingMethod):
     column = _holed(4, 0.4)[["a"]]
     known = column.dropna()
     pd.testing.assert_frame_equal(method.apply(column, 9).dropna(), method.apply(known, 9))
 
 
-def test_records_of_one_pattern_form_groups_among_themselves() -> None:
+def test_records_of_one_pattern_form_groups_among_themselves():
     rng = np.random.default_rng(8)
     points = rng.normal(size=(90, 3))
     points[::3, 0], points[1::3, 1:] = np.nan, np.nan
@@ -93,7 +91,7 @@ def test_records_of_one_pattern_form_groups_among_themselves() -> None:
     assert [group.tolist() for group in found] == [group.tolist() for group in expected]
 
 
-def test_a_record_of_a_rare_pattern_joins_the_nearest_group_that_shares_most() -> None:
+def test_a_record_of_a_rare_pattern_joins_the_nearest_group_that_shares_most():
     near, far = [[0.0, 0.0], [0.1, 0.0]], [[9.0, 9.0], [9.1, 9.0]]
     of_one = [[NAN, 4.0], [NAN, 4.1], [NAN, -4.0], [NAN, -4.1]]
     points = np.array([*near, *far, *of_one, [8.0, NAN], [NAN, NAN]])
@@ -101,7 +99,7 @@ def test_a_record_of_a_rare_pattern_joins_the_nearest_group_that_shares_most() -
     assert groups == {(0, 1), (2, 3, 8), (4, 5), (6, 7)}
 
 
-def test_a_value_that_too_few_of_a_group_have_is_withheld() -> None:
+def test_a_value_that_too_few_of_a_group_have_is_withheld():
     frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [NAN, NAN, NAN, 7.0]})
     frame = pd.concat([frame, pd.DataFrame({"a": [NAN] * 2, "b": [5.0, 6.0]})], ignore_index=True)
     masked = Microaggregation(k=3).apply(frame)
@@ -110,7 +108,7 @@ def test_a_value_that_too_few_of_a_group_have_is_withheld() -> None:
     assert masked["b"].isna().all()
 
 
-def test_correlated_noise_follows_the_complete_records() -> None:
+def test_correlated_noise_follows_the_complete_records():
     frame = _holed(1, 0.2, records=20_000)
     frame["b"] = 3 * frame["a"].where(frame["a"].notna(), 0.0) + 0.1 * frame["b"]
     noise = AdditiveNoise(percent=50, correlated=True).apply(frame, 2) - frame
@@ -119,7 +117,7 @@ def test_correlated_noise_follows_the_complete_records() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=repr)
-def test_declared_missing_codes_stay(method: MaskingMethod) -> None:
+def test_declared_missing_codes_stay(method: MaskingMethod):
     frame = _holed(5, 0.0)
     frame.loc[[2, 7, 30], "b"] = -9.0
     declared: Any = {"attributes": [{"name": "b", "missing": ["-9"]}]}
@@ -129,7 +127,7 @@ def test_declared_missing_codes_stay(method: MaskingMethod) -> None:
     pd.testing.assert_frame_equal(masked.drop([2, 7, 30]), method.apply(without, 3).drop([2, 7, 30]))
 
 
-def test_a_code_that_is_text_stays_text() -> None:
+def test_a_code_that_is_text_stays_text():
     frame = pd.DataFrame({"a": ["1", "refused", "3", "5"]})
     schema = Schema.from_dict({"attributes": [{"name": "a", "scale": "numeric", "missing": ["refused"]}]})
     masked = OptimalMicroaggregation(k=3, schema=schema, attributes=("a",)).apply(frame)
@@ -137,7 +135,7 @@ def test_a_code_that_is_text_stays_text() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS[:4], ids=repr)
-def test_a_column_without_any_value_stays_as_it_is(method: MaskingMethod) -> None:
+def test_a_column_without_any_value_stays_as_it_is(method: MaskingMethod):
     frame = _holed(6, 0.0).assign(b=NAN)
     masked = method.apply(frame, 1)
     assert masked["b"].isna().all()
@@ -167,7 +165,7 @@ def test_a_column_without_any_value_stays_as_it_is(method: MaskingMethod) -> Non
     ],
     ids=repr,
 )
-def test_too_few_values(method: MaskingMethod, message: str) -> None:
+def test_too_few_values(method: MaskingMethod, message):
     frame = _holed(7, 0.0, records=20)
     frame.loc[2:, "b"] = NAN
     with pytest.raises(DataError) as caught:
@@ -175,7 +173,7 @@ def test_too_few_values(method: MaskingMethod, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_no_records_with_the_same_values_known() -> None:
+def test_no_records_with_the_same_values_known():
     frame = pd.DataFrame({"a": [1.0, 2.0, NAN, NAN], "b": [1.0, NAN, 2.0, NAN], "c": [NAN, 1.0, 2.0, 3.0]})
     with pytest.raises(
         DataError, match=r"no 2 records have a value of the same attributes; choose a smaller"
@@ -183,7 +181,7 @@ def test_no_records_with_the_same_values_known() -> None:
         Microaggregation(k=2).apply(frame)
 
 
-def test_one_value_is_not_swapped() -> None:
+def test_one_value_is_not_swapped():
     frame = pd.DataFrame({"a": [1.0, NAN, NAN]})
     with pytest.raises(DataError, match="column 'a': there is only 1 value, and swapping needs two"):
         RankSwapping(percent=100).apply(frame, 1)

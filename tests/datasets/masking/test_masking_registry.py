@@ -31,7 +31,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 
 
-def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch) -> None:
+def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch):
     protections = ("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853")
     assert tuple(METHODS)[-len(protections) :] == protections
     frame = pd.DataFrame(
@@ -48,7 +48,7 @@ def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch) -> 
         assert changed <= set(method.masked_attributes(frame))
 
 
-def test_parameters_reach_the_method() -> None:
+def test_parameters_reach_the_method():
     assert make_method("noise", {"percent": 3.0, "correlated": True}) == AdditiveNoise(
         percent=3, correlated=True
     )
@@ -59,7 +59,7 @@ def test_parameters_reach_the_method() -> None:
     assert PROTECTIONS["M4-82"].attributes is None
 
 
-def test_a_shared_option_says_what_it_means_to_each_method() -> None:
+def test_a_shared_option_says_what_it_means_to_each_method():
     options = all_options()
     own = {name for entry in METHODS.values() for name in entry.parameters}
     assert own == set(options) >= {"attributes", "k", "groups", "percent", "schema", "matrix", "invariant"}
@@ -94,13 +94,13 @@ def test_a_shared_option_says_what_it_means_to_each_method() -> None:
         ("rank-swapping", {"percent": 200.0}, "percent is 200; it must be above 0 and at most 100"),
     ],
 )
-def test_what_does_not_fit(name: str, parameters: dict[str, Any], message: str) -> None:
+def test_what_does_not_fit(name, parameters, message):
     with pytest.raises(DataError) as caught:
         make_method(name, parameters)
     assert str(caught.value) == message
 
 
-def test_numbers_as_text() -> None:
+def test_numbers_as_text():
     assert (WHOLE.read("12"), percent("2.5%"), percent("2.5")) == (12, 2.5, 2.5)
     for kind, text, message in (
         (WHOLE, "2.5", "'2.5' is not a whole number"),

@@ -17,19 +17,19 @@ from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.masking.microaggregation_kernels import form_groups, no_progress, plant, start_sums
 
 
-def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
+def _literal_mdav(points: np.ndarray, k):
     """MDAV word for word as published, in plain Python, ties to the lowest row."""
 
-    def distance(first: Any, second: Any) -> float:
+    def distance(first: Any, second: Any):
         return sum((a - b) * (a - b) for a, b in zip(first, second, strict=True))
 
-    def centroid(rows: list[int]) -> Any:
+    def centroid(rows):
         return [math.fsum(column) / len(rows) for column in points[rows].T.tolist()]
 
-    def farthest(rows: list[int], centre: Any) -> int:
+    def farthest(rows, centre: Any):
         return max(rows, key=lambda row: (distance(points[row], centre), -row))
 
-    def take(rows: list[int], row: int) -> list[int]:
+    def take(rows, row):
         group = sorted(rows, key=lambda other: (distance(points[other], points[row]), other))[:k]
         for member in group:
             rows.remove(member)
@@ -51,12 +51,12 @@ def _literal_mdav(points: np.ndarray, k: int) -> list[list[int]]:
 @pytest.mark.parametrize("partition", [plain_partition, indexed_partition])
 @given(case=points_and_k())
 @settings(max_examples=150, deadline=None, derandomize=True)
-def test_mdav_is_the_published_algorithm(partition: Any, case: tuple[np.ndarray, int]) -> None:
+def test_mdav_is_the_published_algorithm(partition: Any, case):
     points, k = case
     assert [group.tolist() for group in partition(points, k)] == _literal_mdav(points, k)
 
 
-def _shapes(records: int) -> dict[str, np.ndarray]:
+def _shapes(records):
     """Points of kinds that an index could get wrong: ties, twins, few values, long tails, tiny numbers."""
     rng = np.random.default_rng(records)
     normal = rng.normal(size=(records, 5))
@@ -78,13 +78,13 @@ def _shapes(records: int) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("shape", _shapes(8))
 @pytest.mark.parametrize("k", [2, 3, 7, 100])
-def test_an_index_makes_the_groups_of_a_search_of_all_points(shape: str, k: int) -> None:
+def test_an_index_makes_the_groups_of_a_search_of_all_points(shape, k):
     points = _shapes(700)[shape]
     found, plain = indexed_partition(points, k), plain_partition(points, k)
     assert [group.tolist() for group in found] == [group.tolist() for group in plain]
 
 
-def test_an_index_looks_at_few_points() -> None:
+def test_an_index_looks_at_few_points():
     """With the work of a dozen looks at all points it forms thousands of groups."""
     points = np.random.default_rng(4).normal(size=(20_000, 3))
     progress = no_progress(*points.shape)
@@ -95,9 +95,7 @@ def test_an_index_looks_at_few_points() -> None:
     assert progress.counts[1] >= 2_000
 
 
-def test_an_index_that_is_made_anew_at_any_moment_makes_the_same_groups(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_index_that_is_made_anew_at_any_moment_makes_the_same_groups(monkeypatch):
     points = _shapes(400)["tailed"]
     expected = [group.tolist() for group in plain_partition(points, 3)]
     for leaf, work in ((1, 1), (2, 300), (400, 1)):
@@ -106,9 +104,7 @@ def test_an_index_that_is_made_anew_at_any_moment_makes_the_same_groups(
         assert [group.tolist() for group in indexed_partition(points, 3)] == expected
 
 
-def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(monkeypatch):
     rows = np.random.default_rng(9).normal(size=(INDEXED_FROM, 2))
     monkeypatch.setattr(
         "linkrisk.datasets.masking.mdav.indexed_partition", lambda points, k: (len(points), k)
@@ -119,7 +115,7 @@ def test_a_large_table_is_masked_with_the_index_and_a_small_one_without(
 
 @given(points_and_k())
 @settings(max_examples=150, deadline=None, derandomize=True)
-def test_mdav_partitions_into_groups_of_k_to_2k_minus_1(case: tuple[np.ndarray, int]) -> None:
+def test_mdav_partitions_into_groups_of_k_to_2k_minus_1(case):
     points, k = case
     groups = mdav_partition(points, k)
     assert sorted(np.concatenate(groups).tolist()) == list(range(len(points)))
@@ -127,13 +123,13 @@ def test_mdav_partitions_into_groups_of_k_to_2k_minus_1(case: tuple[np.ndarray, 
     assert sum(len(group) != k for group in groups) <= 1
 
 
-def test_mdav_by_hand() -> None:
+def test_mdav_by_hand():
     # The centroid of 0, 1, 2, 10, 11, 12, 20 is 8; the farthest from it is 20, and from 20 it is 0.
     points = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [20.0]])
     assert [group.tolist() for group in mdav_partition(points, 2)] == [[5, 6], [0, 1], [2, 3, 4]]
 
 
-def test_mdav_settles_ties_by_row() -> None:
+def test_mdav_settles_ties_by_row():
     assert [group.tolist() for group in mdav_partition(np.zeros((11, 2)), 3)] == [
         [0, 1, 2],
         [3, 4, 5],
@@ -143,7 +139,7 @@ def test_mdav_settles_ties_by_row() -> None:
     assert [group.tolist() for group in mdav_partition(corners, 2)] == [[0, 1], [2, 3]]
 
 
-def test_mdav_follows_the_records_not_their_order() -> None:
+def test_mdav_follows_the_records_not_their_order():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(rng.normal(size=(101, 3)), columns=pd.Index(["a", "b", "c"]))
     order = rng.permutation(101)

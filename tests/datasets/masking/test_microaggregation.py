@@ -26,7 +26,7 @@ FOLDER = os.environ.get("LINKRISK_DATA")
 PAIRS = Path(FOLDER).parent / "bench" / "pairs" if FOLDER else Path("no folder of pairs")
 
 
-def test_masking_does_not_depend_on_units() -> None:
+def test_masking_does_not_depend_on_units():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=pd.Index(["a", "b"]))
     masked = Microaggregation().apply(frame)
@@ -37,7 +37,7 @@ def test_masking_does_not_depend_on_units() -> None:
 
 @given(points_and_k())
 @settings(max_examples=80, deadline=None, derandomize=True)
-def test_masked_values_are_group_means_and_keep_the_mean(case: tuple[np.ndarray, int]) -> None:
+def test_masked_values_are_group_means_and_keep_the_mean(case):
     points, k = case
     names = [f"x{number}" for number in range(points.shape[1])]
     frame = pd.DataFrame(points, columns=pd.Index(names))
@@ -53,7 +53,7 @@ def test_masked_values_are_group_means_and_keep_the_mean(case: tuple[np.ndarray,
     np.testing.assert_allclose(within + between, total, rtol=1e-9, atol=1e-9 * scale**2)
 
 
-def test_groups_of_attributes_are_masked_by_themselves() -> None:
+def test_groups_of_attributes_are_masked_by_themselves():
     rng = np.random.default_rng(7)
     frame = pd.DataFrame(rng.normal(size=(50, 4)), columns=pd.Index(list("abcd")))
     both = Microaggregation(groups=(AttributeGroup(("a", "c"), 3), AttributeGroup(("b", "d"), 5))).apply(
@@ -66,7 +66,7 @@ def test_groups_of_attributes_are_masked_by_themselves() -> None:
     pd.testing.assert_frame_equal(first[["b", "d"]], frame[["b", "d"]])
 
 
-def test_a_group_without_k_takes_that_of_the_method() -> None:
+def test_a_group_without_k_takes_that_of_the_method():
     frame = pd.DataFrame({"a": np.arange(12.0), "b": np.arange(12.0) ** 2})
     spelled = Microaggregation(groups=(AttributeGroup(("a",), 4), AttributeGroup(("b",), 2)))
     short = Microaggregation(k=4, groups=(AttributeGroup(("a",)), AttributeGroup(("b",), 2)))
@@ -83,7 +83,7 @@ def test_a_group_without_k_takes_that_of_the_method() -> None:
         ("odd:name,b", AttributeGroup(("odd:name", "b"))),
     ],
 )
-def test_groups_as_text(text: str, group: AttributeGroup) -> None:
+def test_groups_as_text(text, group: AttributeGroup):
     assert AttributeGroup.parse(text) == group
 
 
@@ -92,7 +92,7 @@ def test_groups_as_text(text: str, group: AttributeGroup) -> None:
 )
 @pytest.mark.parametrize("name", PROTECTIONS)
 @pytest.mark.parametrize("records", [400, 1080])
-def test_protections_reproduce_files_masked_by_other_code(name: str, records: int) -> None:
+def test_protections_reproduce_files_masked_by_other_code(name, records):
     original = read_table(PAIRS / f"{name}_{records}_s0_original.csv")
     masked = read_table(PAIRS / f"{name}_{records}_s0_masked.csv")
     made = PROTECTIONS[name].apply(original)
@@ -100,7 +100,7 @@ def test_protections_reproduce_files_masked_by_other_code(name: str, records: in
     np.testing.assert_allclose(made.to_numpy(), masked.to_numpy(), rtol=2e-14)
 
 
-def test_protections_are_those_of_d11_2() -> None:
+def test_protections_are_those_of_d11_2():
     frame = pd.DataFrame(np.arange(70.0).reshape(10, 7) % 11, columns=pd.Index(list("abcdefg")))
     assert [protection.describe(frame) for protection in PROTECTIONS.values()] == [
         "M4-33, microaggregation (MDAV) of a, b with k = 3; of c, d with k = 3",
@@ -113,7 +113,7 @@ def test_protections_are_those_of_d11_2() -> None:
     assert PROTECTIONS["M4-33"].masked_attributes(frame) == ("a", "b", "c", "d")
 
 
-def test_group_means_are_exactly_rounded() -> None:
+def test_group_means_are_exactly_rounded():
     values = np.array([[0.1], [0.2], [0.3], [1e16], [1.0], [-1e16]])
     means = group_means(values, [np.array([0, 1, 2]), np.array([3, 4, 5])])
     assert means.ravel().tolist() == [0.6 / 3] * 3 + [1 / 3] * 3
@@ -195,7 +195,7 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
         ),
     ],
 )
-def test_bad_parameters(make: Any, message: str) -> None:
+def test_bad_parameters(make: Any, message):
     with pytest.raises(DataError) as caught:
         make()
     assert str(caught.value) == message

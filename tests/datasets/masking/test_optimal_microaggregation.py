@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,11 +16,11 @@ from linkrisk.datasets.masking.mdav import mdav_partition
 from linkrisk.datasets.masking.microaggregation import OptimalMicroaggregation, optimal_partition
 
 
-def _error(values: np.ndarray, groups: list[Any]) -> float:
+def _error(values: np.ndarray, groups):
     return float(sum(((values[rows] - values[rows].mean()) ** 2).sum() for rows in groups))
 
 
-def _all_partitions(rows: list[int], k: int) -> Any:
+def _all_partitions(rows, k):
     """Every partition of rows into sets of at least k."""
     if not rows:
         yield []
@@ -38,7 +37,7 @@ def _all_partitions(rows: list[int], k: int) -> Any:
     st.integers(2, 4),
 )
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_optimal_partition_is_the_best_of_all(values: np.ndarray, k: int) -> None:
+def test_optimal_partition_is_the_best_of_all(values: np.ndarray, k):
     k = min(k, len(values))
     groups = optimal_partition(values, k)
     assert sorted(np.concatenate(groups).tolist()) == list(range(len(values)))
@@ -49,14 +48,14 @@ def test_optimal_partition_is_the_best_of_all(values: np.ndarray, k: int) -> Non
 
 @given(points_and_k())
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_optimal_partition_is_never_worse_than_mdav(case: tuple[np.ndarray, int]) -> None:
+def test_optimal_partition_is_never_worse_than_mdav(case):
     points, k = case
     values = points[:, 0]
     optimal, mdav = optimal_partition(values, k), mdav_partition(values[:, np.newaxis], k)
     assert _error(values, optimal) <= _error(values, mdav) * (1 + 1e-9) + 1e-9
 
 
-def test_optimal_partition_by_hand() -> None:
+def test_optimal_partition_by_hand():
     # 1 2 3 | 10 11 with k = 2: error 2 + 0.5, against 0.5 + 38 for 1 2 | 3 10 11.
     assert [group.tolist() for group in optimal_partition(np.array([10.0, 1, 3, 2, 11]), 2)] == [
         [1, 2, 3],
@@ -67,7 +66,7 @@ def test_optimal_partition_by_hand() -> None:
     assert [group.tolist() for group in shifted] == [[1, 2, 3], [0, 4]]
 
 
-def test_optimal_microaggregation_masks_each_attribute_by_itself() -> None:
+def test_optimal_microaggregation_masks_each_attribute_by_itself():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame(rng.normal(size=(40, 2)), columns=pd.Index(["a", "b"]), index=pd.Index(range(5, 45)))
     masked = OptimalMicroaggregation(k=3).apply(frame)

@@ -22,13 +22,13 @@ from linkrisk.datasets.masking.pram import (
 FRAME = pd.DataFrame({"size": ["small", "huge", "large"], "town": ["a", "b", "a"], "age": [3, 1, 4]})
 
 
-def test_pram_without_change_and_with_certain_change() -> None:
+def test_pram_without_change_and_with_certain_change():
     pd.testing.assert_frame_equal(Pram(change=0, attributes=("town", "size")).apply(FRAME, 3), FRAME)
     swapped = Pram(change=1).apply(pd.DataFrame({"x": ["p", "q", "q"]}))
     assert swapped["x"].to_list() == ["q", "p", "p"]
 
 
-def test_pram_draws_as_the_matrix_says() -> None:
+def test_pram_draws_as_the_matrix_says():
     matrix = np.array([[0.5, 0.3, 0.2], [0.0, 1.0, 0.0], [0.1, 0.0, 0.9]])
     many = pd.DataFrame({"x": ["a"] * 20000 + ["b"] * 100 + ["c"] * 20000})
     method = Pram(matrix=(TransitionMatrix("x", ("a", "b", "c"), matrix),))
@@ -42,14 +42,14 @@ def test_pram_draws_as_the_matrix_says() -> None:
 
 
 @pytest.mark.parametrize("how", [{"change": 0.9}, {"theta": 1.0}, {"change": 0.5, "invariant": True}])
-def test_a_column_without_any_value_stays_so(how: dict[str, float]) -> None:
+def test_a_column_without_any_value_stays_so(how):
     frame = pd.DataFrame({"a": [None, None, None], "b": ["x", "y", "x"]}, dtype=object)
     masked = Pram(attributes=("a", "b"), **how).apply(frame, 1)
     assert masked["a"].isna().all()
     assert set(masked["b"]) <= {"x", "y"}
 
 
-def test_a_matrix_may_know_more_categories_in_another_order() -> None:
+def test_a_matrix_may_know_more_categories_in_another_order():
     matrix = np.array([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     method = Pram(matrix=(TransitionMatrix("x", ("c", "new", "a"), matrix),))
     assert method.apply(pd.DataFrame({"x": ["a", "c", "a"]}), 0)["x"].to_list() == ["c", "new", "c"]
@@ -60,7 +60,7 @@ frequencies = st.lists(st.integers(0, 50), min_size=2, max_size=7).filter(lambda
 
 @settings(max_examples=60, deadline=None)
 @given(frequencies, st.floats(0.0, 1.0), st.integers(0, 1000))
-def test_invariant_matrices_keep_expected_frequencies(counts: list[int], share: float, seed: int) -> None:
+def test_invariant_matrices_keep_expected_frequencies(counts, share, seed):
     frequency = np.array(counts)
     drawn = np.random.default_rng(seed).dirichlet(np.full(len(counts), 0.4), len(counts))
     for matrix in (
@@ -73,7 +73,7 @@ def test_invariant_matrices_keep_expected_frequencies(counts: list[int], share: 
         assert np.allclose(frequency @ matrix, frequency, rtol=1e-9, atol=1e-9)
 
 
-def test_the_rarest_matrix_by_hand() -> None:
+def test_the_rarest_matrix_by_hand():
     assert np.allclose(
         rarest_matrix(np.array([10, 0, 5]), 0.4), [[0.8, 0.0, 0.2], [0.0, 1.0, 0.0], [0.4, 0.0, 0.6]]
     )
@@ -95,7 +95,7 @@ def test_the_rarest_matrix_by_hand() -> None:
         ),
     ],
 )  # fmt: skip
-def test_bad_matrix_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
+def test_bad_matrix_files(tmp_path, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
     Path("m.csv").write_text(text)
     with pytest.raises(DataError) as caught:

@@ -28,7 +28,7 @@ METHODS = [
 ]
 
 
-def _sample(records: int = 20_000) -> pd.DataFrame:
+def _sample(records=20_000):
     rng = np.random.default_rng(3)
     base = rng.normal(size=(records, 3))
     return pd.DataFrame(
@@ -41,7 +41,7 @@ def _sample(records: int = 20_000) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("correlated", [False, True])
-def test_noise_has_mean_zero_and_the_asked_standard_deviation(correlated: bool) -> None:
+def test_noise_has_mean_zero_and_the_asked_standard_deviation(correlated):
     frame = _sample()
     noise = AdditiveNoise(percent=20, correlated=correlated).apply(frame, 1) - frame
     share = noise.std() / frame.std()
@@ -50,7 +50,7 @@ def test_noise_has_mean_zero_and_the_asked_standard_deviation(correlated: bool) 
     assert (noise.mean().abs() < 0.2 * 0.03 * frame.std()).all()
 
 
-def test_independent_noise_is_uncorrelated_and_correlated_noise_follows_the_data() -> None:
+def test_independent_noise_is_uncorrelated_and_correlated_noise_follows_the_data():
     frame = _sample()
     independent = (AdditiveNoise(percent=50).apply(frame, 2) - frame).corr().to_numpy()
     np.testing.assert_allclose(independent, np.eye(3), atol=0.03)
@@ -61,7 +61,7 @@ def test_independent_noise_is_uncorrelated_and_correlated_noise_follows_the_data
     np.testing.assert_allclose(masked.var() / frame.var(), 1.25, rtol=0.03)
 
 
-def test_correlated_noise_keeps_exact_sums() -> None:
+def test_correlated_noise_keeps_exact_sums():
     frame = _sample(500).assign(total=lambda data: data["a"] + data["b"], zero=1.0)
     masked = AdditiveNoise(percent=30, correlated=True).apply(frame, 4)
     np.testing.assert_allclose(masked["total"], masked["a"] + masked["b"], rtol=1e-9)
@@ -69,14 +69,14 @@ def test_correlated_noise_keeps_exact_sums() -> None:
     assert (masked["a"] != frame["a"]).all()
 
 
-def test_noise_of_a_constant_attribute_is_nothing() -> None:
+def test_noise_of_a_constant_attribute_is_nothing():
     frame = pd.DataFrame({"a": [2.0, 2.0, 2.0]})
     assert AdditiveNoise(attributes=("a",), percent=10).apply(frame)["a"].to_list() == [2.0] * 3
 
 
 @given(st.integers(2, 80), st.floats(0.5, 100), st.integers(0, 1000))
 @settings(max_examples=120, deadline=None, derandomize=True)
-def test_rank_swapping_swaps_within_the_window(records: int, percent: float, seed: int) -> None:
+def test_rank_swapping_swaps_within_the_window(records, percent, seed):
     window = window_size(records, percent)
     if window < 1:
         return
@@ -91,7 +91,7 @@ def test_rank_swapping_swaps_within_the_window(records: int, percent: float, see
         assert (partner[above] < rank).all()
 
 
-def _literal_swaps(records: int, window: int, generator: np.random.Generator) -> list[int]:
+def _literal_swaps(records, window, generator: np.random.Generator):
     """Rank swapping word for word, in plain Python."""
     partner, free = list(range(records)), set(range(records))
     for rank in range(records):
@@ -107,7 +107,7 @@ def _literal_swaps(records: int, window: int, generator: np.random.Generator) ->
 
 @given(st.integers(2, 80), st.integers(1, 79), st.integers(0, 1000))
 @settings(max_examples=120, deadline=None, derandomize=True)
-def test_rank_swapping_draws_as_it_is_defined(records: int, window: int, seed: int) -> None:
+def test_rank_swapping_draws_as_it_is_defined(records, window, seed):
     window = min(window, records - 1)
     expected = _literal_swaps(records, window, random_generator(seed))
     assert swap_partners(records, window, random_generator(seed)).tolist() == expected
@@ -115,7 +115,7 @@ def test_rank_swapping_draws_as_it_is_defined(records: int, window: int, seed: i
 
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=60), st.integers(0, 50))
 @settings(max_examples=60, deadline=None, derandomize=True)
-def test_rank_swapping_keeps_the_values_of_every_attribute(values: list[int], seed: int) -> None:
+def test_rank_swapping_keeps_the_values_of_every_attribute(values, seed):
     frame = pd.DataFrame({"a": values, "b": np.sin(np.arange(len(values)))})
     masked = RankSwapping(percent=50).apply(frame, seed)
     for name in ("a", "b"):
@@ -125,7 +125,7 @@ def test_rank_swapping_keeps_the_values_of_every_attribute(values: list[int], se
     assert moved.abs().max() <= len(values) * 0.5
 
 
-def test_rank_swapping_draws_every_partner_in_the_window() -> None:
+def test_rank_swapping_draws_every_partner_in_the_window():
     seen = {int(swap_partners(10, 3, random_generator(seed))[0]) for seed in range(60)}
     assert seen == {1, 2, 3}
 
@@ -134,12 +134,12 @@ def test_rank_swapping_draws_every_partner_in_the_window() -> None:
     ("records", "percent", "window"),
     [(400, 5, 20), (100, 7, 7), (150, 1, 1), (199, 1, 1), (99, 1, 0), (5, 100, 4)],
 )
-def test_window_is_rounded_down(records: int, percent: float, window: int) -> None:
+def test_window_is_rounded_down(records, percent, window):
     assert window_size(records, percent) == window
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMethod) -> None:
+def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMethod):
     frame = load_wdbc().iloc[100:160, :6].sample(frac=1, random_state=1)
     before = frame.copy()
     method = replace(method, attributes=("radius_mean", "area_mean"))  # type: ignore[type-var]
@@ -154,32 +154,32 @@ def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMetho
     assert method.masked_attributes(frame) == ("radius_mean", "area_mean")
 
 
-def test_any_text_is_a_column_name() -> None:
+def test_any_text_is_a_column_name():
     frame = _sample(5).rename(columns={"a": "self", "b": "a b, c"})
     assert list(AdditiveNoise(percent=5).apply(frame).columns) == ["self", "a b, c", "c"]
 
 
 @pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
-def test_another_seed_another_table(method: MaskingMethod) -> None:
+def test_another_seed_another_table(method: MaskingMethod):
     frame = load_wdbc().iloc[:50, 1:3]
     assert not method.apply(frame, 1).equals(method.apply(frame, 2))
 
 
 @pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
-def test_without_a_seed_every_table_is_another(method: MaskingMethod) -> None:
+def test_without_a_seed_every_table_is_another(method: MaskingMethod):
     frame = load_wdbc().iloc[:50, 1:3]
     assert method.chance
     assert not method.apply(frame).equals(method.apply(frame))
 
 
 @pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: method.name)
-def test_methods_without_chance_say_so(method: MaskingMethod) -> None:
+def test_methods_without_chance_say_so(method: MaskingMethod):
     frame = load_wdbc().iloc[:50, 1:3]
     assert not method.chance
     assert method.apply(frame).equals(method.apply(frame, 7))
 
 
-def test_messages_name_the_table_as_asked() -> None:
+def test_messages_name_the_table_as_asked():
     for make, message in (
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
@@ -207,7 +207,7 @@ def test_messages_name_the_table_as_asked() -> None:
     ],
     ids=["mdav", "optimal", "noise", "correlated-noise", "rank-swapping"],
 )
-def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> None:
+def test_the_same_file_on_every_machine(method: MaskingMethod, digest):
     masked = method.apply(load_wdbc().iloc[:200, 1:7], seed=2024)
     content = masked.to_csv(index=False, lineterminator="\n").encode()
     assert hashlib.sha256(content).hexdigest() == digest
@@ -250,7 +250,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest: str) -> N
         ),
     ],
 )
-def test_bad_parameters(make: Any, message: str) -> None:
+def test_bad_parameters(make: Any, message):
     with pytest.raises(DataError) as caught:
         make()
     assert str(caught.value) == message

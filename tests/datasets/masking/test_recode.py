@@ -21,13 +21,13 @@ TREE = "Nr\n@1\n@2\nZd\n@Ze\n@@10\n@@11\n@12\n"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("age.grc").write_text(AGE, encoding="utf-8")
     Path("region.hrc").write_text(TREE, encoding="utf-8")
 
 
-def test_codes_become_others_by_the_lines_of_a_file() -> None:
+def test_codes_become_others_by_the_lines_of_a_file():
     frame = pd.DataFrame({"age": [18, 20, 21, 30, 50, 61, 70, None], "sex": list("mfmfmfmf")})
     method = masking_method("recode file=age=age.grc")
     masked = method.apply(frame)
@@ -42,7 +42,7 @@ def test_codes_become_others_by_the_lines_of_a_file() -> None:
     assert file.becomes(["5"]) == ["1"]
 
 
-def test_missing_codes_stay_and_letters_are_compared_as_such() -> None:
+def test_missing_codes_stay_and_letters_are_compared_as_such():
     Path("a.grc").write_text("low: a-c\nhigh: d-, A\n<missing> x9, 9\n", encoding="utf-8")
     file = RecodingFile.read("a", "a.grc")
     assert file.becomes(["a", "b", "d", "zz", "A", "9"]) == ["low", "low", "high", "high", "high", "9"]
@@ -58,7 +58,7 @@ ranges = st.one_of(
 
 
 @given(rows=st.lists(st.lists(ranges, min_size=1, max_size=3), min_size=1, max_size=4))
-def test_what_is_written_is_read_as_it_was(rows: list[list[str]]) -> None:
+def test_what_is_written_is_read_as_it_was(rows: list[list[str]]):
     text = "".join(f"{at}: {', '.join(row)}\n" for at, row in enumerate(rows))
     Path("any.grc").write_text(text, encoding="utf-8")
     file = RecodingFile.read("a", "any.grc")
@@ -74,19 +74,19 @@ def test_what_is_written_is_read_as_it_was(rows: list[list[str]]) -> None:
                 file.becomes([code])
 
 
-def _takes(item: str, code: int) -> bool:
+def _takes(item, code):
     low, dash, high = item.partition("-")
     return (not low or int(low) <= code) and (not high or code <= int(high)) if dash else int(low) == code
 
 
-def test_digits_are_cut_off() -> None:
+def test_digits_are_cut_off():
     frame = pd.DataFrame({"town": ["0101", "0102", "0203"]})
     method = Recode(digits=2, attributes=("town",))
     assert method.apply(frame)["town"].tolist() == ["01", "01", "02"]
     assert method.describe(frame) == "cutting 2 characters off codes of town"
 
 
-def test_a_tree_is_a_hierarchy() -> None:
+def test_a_tree_is_a_hierarchy():
     hierarchy = Hierarchy.read("region", "region.hrc")
     assert hierarchy.levels == (
         ("1", "2", "10", "11", "12"),
@@ -110,7 +110,7 @@ def test_a_tree_is_a_hierarchy() -> None:
         ("A\n@1\nB\n@1\n", "x.hrc, line 4: '1' stands in line 2 already; a code has one place in the tree"),
     ],
 )
-def test_trees_that_are_none(text: str, message: str) -> None:
+def test_trees_that_are_none(text, message):
     Path("x.hrc").write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         Hierarchy.read("x", "x.hrc")
@@ -130,7 +130,7 @@ def test_trees_that_are_none(text: str, message: str) -> None:
         ("1: 1-4\n", "x.grc: no line takes the code '5' of 'x'; add it to one, or to <MISSING>"),
     ],
 )
-def test_recoding_files_that_do_not_fit(text: str, message: str) -> None:
+def test_recoding_files_that_do_not_fit(text, message):
     Path("x.grc").write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         masking_method("recode file=x=x.grc").apply(pd.DataFrame({"x": ["5"]}))
@@ -140,7 +140,7 @@ def test_recoding_files_that_do_not_fit(text: str, message: str) -> None:
 AGES = "1: -9\n2: 10 - 19\n3: 20-29\n4: 30-\n"
 
 
-def test_ranges_of_numbers_are_compared_as_numbers() -> None:
+def test_ranges_of_numbers_are_compared_as_numbers():
     """9.5 became 4 and 19.9 became 1: they were compared by letters."""
     Path("age.grc").write_text(AGES, encoding="utf-8")
     method = masking_method("recode file=age=age.grc")
@@ -161,14 +161,14 @@ def test_ranges_of_numbers_are_compared_as_numbers() -> None:
     st.lists(st.integers(-50, 50), min_size=1, max_size=5, unique=True).map(sorted),
     st.lists(st.floats(0, 200, allow_nan=False), min_size=1, max_size=8),
 )
-def test_breaks_make_half_open_intervals(breaks: list[int], above: list[float]) -> None:
+def test_breaks_make_half_open_intervals(breaks, above):
     values = [breaks[0] + each for each in above]
     text = ",".join(map(str, breaks))
     made = masking_method(f"recode breaks={text} attributes=x").apply(pd.DataFrame({"x": values}))["x"]
     assert made.to_list() == [max(each for each in breaks if each <= value) for value in values]
 
 
-def test_whole_codes_of_numbers_with_decimals_are_written_whole() -> None:
+def test_whole_codes_of_numbers_with_decimals_are_written_whole():
     made = masking_method("recode breaks=0,10 attributes=x").apply(pd.DataFrame({"x": [0.5, 9.99, 10.0]}))
     assert made.to_csv(index=False).split() == ["x", "0", "0", "10"]
 
@@ -187,7 +187,7 @@ def test_whole_codes_of_numbers_with_decimals_are_written_whole() -> None:
         ("x,low\na,low\nb,high\n", (("a", "b"), ("low", "high"))),  # the name of the attribute is a header
     ],
 )
-def test_a_hierarchy_needs_no_header(content: str, levels: tuple[tuple[str, ...], ...]) -> None:
+def test_a_hierarchy_needs_no_header(content, levels):
     Path("h.csv").write_text(content, encoding="utf-8")
     assert Hierarchy.read("x", "h.csv").levels == levels
 
@@ -196,7 +196,7 @@ def test_a_hierarchy_needs_no_header(content: str, levels: tuple[tuple[str, ...]
     "content",
     ["Berlin,east\nMunich,south\nBonn,west\n", "Berlin,east\nMunich,south\nUlm,south\n", "a,b\nc,d\n"],
 )
-def test_a_first_line_that_may_be_both_is_not_lost(content: str) -> None:
+def test_a_first_line_that_may_be_both_is_not_lost(content):
     Path("h.csv").write_text(content, encoding="utf-8")
     first = content.split("\n", maxsplit=1)[0]
     with pytest.raises(DataError) as caught:
@@ -209,7 +209,7 @@ def test_a_first_line_that_may_be_both_is_not_lost(content: str) -> None:
     assert len(Hierarchy.read("town", "h.csv").levels[0]) == content.count("\n")
 
 
-def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking() -> None:
+def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking():
     Path("h.csv").write_text("a,low\n1,high\n2,high\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
         masking_method("global-recoding hierarchy=x=h.csv level=1").apply(pd.DataFrame({"x": ["a", "1"]}))
@@ -226,7 +226,7 @@ def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking() -> No
         ("a,b\n", "h.csv has no records, only column names"),
     ],
 )
-def test_hierarchies_that_cannot_be_read(content: str, message: str) -> None:
+def test_hierarchies_that_cannot_be_read(content, message):
     Path("h.csv").write_text(content, encoding="utf-8")
     with pytest.raises(DataError) as caught:
         Hierarchy.read("x", "h.csv")
@@ -255,14 +255,14 @@ def test_hierarchies_that_cannot_be_read(content: str, message: str) -> None:
         ("recode file=age=age.grc attributes=sex", "'sex' has no recoding file; give one with"),
     ],
 )
-def test_what_cannot_be_asked(text: str, message: str) -> None:
+def test_what_cannot_be_asked(text, message):
     with pytest.raises(DataError) as caught:
         masking_method(text).apply(pd.DataFrame({"age": [1], "sex": ["f"]}))
     assert message in str(caught.value)
 
 
 @given(st.dictionaries(st.integers(0, 40), st.sampled_from(["a", "b", "30-39"]), min_size=1))
-def test_what_became_of_codes_makes_it_of_them_again(becomes: dict[int, str]) -> None:
+def test_what_became_of_codes_makes_it_of_them_again(becomes):
     before = pd.DataFrame({"x": list(becomes), "y": range(len(becomes))})
     after = pd.DataFrame({"x": list(becomes.values()), "y": 0})
     found = codes_become(before, after, ["x"])["x"]
@@ -271,7 +271,7 @@ def test_what_became_of_codes_makes_it_of_them_again(becomes: dict[int, str]) ->
     assert file.becomes([str(code) for code in becomes]) == list(becomes.values())
 
 
-def test_codes_that_became_several_have_no_file() -> None:
+def test_codes_that_became_several_have_no_file():
     before = pd.DataFrame({"x": ["a", "a", "b", None], "y": ["a", "b", "a", "c"]})
     after = pd.DataFrame({"x": ["1", "2", "2", "2"], "y": ["1", None, "1", "3"]})
     assert codes_become(before, after, ["x", "y"]) == {"y": {"a": "1", "c": "3"}}
@@ -282,12 +282,12 @@ def test_codes_that_became_several_have_no_file() -> None:
         st.sampled_from(["1", "01", "2", "02", "3", "003", "x y"]), st.sampled_from("ab"), min_size=1
     )
 )
-def test_codes_with_and_without_zeros_are_told_apart(becomes: dict[str, str]) -> None:
+def test_codes_with_and_without_zeros_are_told_apart(becomes):
     Path("made.grc").write_text(RecodingFile.of("x", becomes).text(), encoding="utf-8")
     assert RecodingFile.read("x", "made.grc").becomes(list(becomes)) == list(becomes.values())
 
 
 @pytest.mark.parametrize("code", ["a,b", "1-2", "x:y", " ", "<M>", "Y ", " y", "a\nb", "a\u2028b"])
-def test_codes_that_a_file_cannot_hold(code: str) -> None:
+def test_codes_that_a_file_cannot_hold(code):
     with pytest.raises(DataError, match="cannot stand in a recoding file"):
         RecodingFile.of("x", {code: "1"})

@@ -200,7 +200,6 @@ def test_tables_that_cannot_be_swapped(change, settings_, message):
     ("settings_", "message"),
     [
         ({"k": 0}, "k is 0; give at least 1"),
-        ({"percent": 0.0}, "percent is 0; it must be above 0 and at most 100"),
         ({"percent": 101.0}, "percent is 101; it must be above 0 and at most 100"),
         ({"hierarchy": ()}, "name the places with hierarchy"),
         ({"risk": ()}, "name the places with hierarchy, and with risk what"),

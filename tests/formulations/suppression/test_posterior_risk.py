@@ -19,7 +19,7 @@ from linkrisk.solver.measures.individual_risk import measured
 DATA = os.environ.get("LINKRISK_DATA")
 
 
-def one(f: int, p: float) -> float:
+def one(f, p):
     return float(posterior_risk(np.array([float(f)]), np.array([f / p]))[0])
 
 

@@ -17,13 +17,13 @@ from linkrisk.datasets.errors import DataError
 pytestmark = pytest.mark.usefixtures("mask_folder")
 
 
-def _seed_printed(out: str) -> int:
+def _seed_printed(out):
     found = re.search(r"^seed (\d+): keep it secret, it undoes the masking$", out, flags=re.MULTILINE)
     assert found is not None
     return int(found[1])
 
 
-def test_every_file_has_a_seed_of_its_own_that_makes_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_file_has_a_seed_of_its_own_that_makes_it_again(capsys):
     common = (
         "--input",
         "o.csv",
@@ -40,9 +40,7 @@ def test_every_file_has_a_seed_of_its_own_that_makes_it_again(capsys: pytest.Cap
     assert str(seeds[0]) not in Path("a.csv").read_text()
 
 
-def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(capsys):
     common = (
         "--input",
         "o.csv",
@@ -94,7 +92,7 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(
     assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()
 
 
-def test_a_record_of_every_kind_of_parameter(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_of_every_kind_of_parameter(capsys):
     Path("schema.json").write_text('{"attributes": [{"name": "age", "scale": "nominal"}]}')
     Path("matrix.csv").write_text("code,7,8\n7,0.25,0.75\n8,0,1\n")
     Path("tree.csv").write_text("age,band\n20,a\n21,b\n")
@@ -118,7 +116,7 @@ def test_a_record_of_every_kind_of_parameter(capsys: pytest.CaptureFixture[str])
     assert record["seed"] == "0"
 
 
-def test_masked_file_and_record_are_written_both_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_masked_file_and_record_are_written_both_or_none(capsys):
     common = ("--input", "o.csv", "--method", "noise percent=5")
     code, _, err = mask(capsys, *common, "--output", "no/m.csv", "--record", "r.json")
     assert (code, err) == (

@@ -12,7 +12,6 @@ from cli_runs import refuse, run, squeezed
 
 from linkrisk import mask, run_protocol
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.datasets.pairs.left_in import ColumnLeftIn
@@ -43,13 +42,13 @@ METHOD = ("--method", "noise percent=20 schema=firms.toml")
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     firms().to_csv("firms.csv", index=False)
     Path("firms.toml").write_text(SCHEMA)
 
 
-def firms() -> pd.DataFrame:
+def firms():
     return pd.DataFrame(
         {
             "no": range(1, N + 1),
@@ -61,11 +60,11 @@ def firms() -> pd.DataFrame:
     )
 
 
-def schema() -> Schema:
+def schema():
     return read_schema("firms.toml")
 
 
-def test_identifiers_of_the_schema_are_dropped_and_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_identifiers_of_the_schema_are_dropped_and_that_is_said(capsys):
     said = squeezed(run(capsys, "mask", "--input", "firms.csv", *METHOD, "--output", "out.csv"))
     assert "\n dropped firm, boss\n" in said
     assert "\n as is no, home\n" in said
@@ -74,7 +73,7 @@ def test_identifiers_of_the_schema_are_dropped_and_that_is_said(capsys: pytest.C
     assert make_file_pair(firms(), released, schema=schema()).left_in.identifiers == ()
 
 
-def test_they_can_be_kept_and_that_is_said_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_they_can_be_kept_and_that_is_said_too(capsys):
     given = ("mask", "--input", "firms.csv", *METHOD)
     said = squeezed(run(capsys, *given, "--drop", "none", "--output", "out.csv"))
     assert "\n names firm, boss: left in, and name the records; --drop leaves them out\n" in said
@@ -86,7 +85,7 @@ def test_they_can_be_kept_and_that_is_said_too(capsys: pytest.CaptureFixture[str
     assert list(pd.read_csv("two.csv").columns) == ["home", "firm", "turnover"]
 
 
-def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys):
     options = ("--shuffle", "--renumber", "no,home", "--record", "kept.json", "--output", "out.csv")
     said = squeezed(run(capsys, "mask", "--input", "firms.csv", *METHOD, *options))
     assert "\n numbered no, home: anew, no number as before\n order random\n" in said
@@ -107,8 +106,8 @@ def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys: pytest.Capt
         make_file_pair("firms.csv", "out.csv", schema=schema())
 
 
-def test_without_chance_in_the_method_the_order_has_a_seed(capsys: pytest.CaptureFixture[str]) -> None:
-    def made(name: str, *options: str) -> pd.DataFrame:
+def test_without_chance_in_the_method_the_order_has_a_seed(capsys):
+    def made(name, *options):
         run(
             capsys,
             "mask",
@@ -130,7 +129,7 @@ def test_without_chance_in_the_method_the_order_has_a_seed(capsys: pytest.Captur
     assert "\n undone by no, home, as they were; --renumber makes new ones\n" in said
 
 
-def test_a_step_of_a_protocol_does_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_step_of_a_protocol_does_it_again(capsys):
     run(
         capsys,
         "mask",
@@ -159,7 +158,7 @@ def test_a_step_of_a_protocol_does_it_again(capsys: pytest.CaptureFixture[str]) 
     assert Path("same.csv").read_bytes() == Path("kept.csv").read_bytes()
 
 
-def test_in_python_the_labels_of_rows_do_not_tell_either() -> None:
+def test_in_python_the_labels_of_rows_do_not_tell_either():
     made = mask(firms(), "noise percent=20 attributes=turnover", shuffle=True, drop=["firm"], seed=1)
     assert made.table.index.equals(pd.RangeIndex(N))
     assert made.release.order is not None
@@ -168,7 +167,7 @@ def test_in_python_the_labels_of_rows_do_not_tell_either() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["sav", "dta", "parquet", "xlsx"])
-def test_all_formats(suffix: str) -> None:
+def test_all_formats(suffix):
     made = mask("firms.csv", "noise percent=20 schema=firms.toml", shuffle=True, renumber=["no"], seed=1)
     made.write(f"out.{suffix}")
     pair = make_file_pair(made.table, f"out.{suffix}", attributes=["no", "turnover"])
@@ -185,9 +184,7 @@ def test_all_formats(suffix: str) -> None:
         (("--drop", "no", "--renumber", "no"), "no is dropped: leave it out of --renumber"),
     ],
 )
-def test_what_cannot_be_done(
-    capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
-) -> None:
+def test_what_cannot_be_done(capsys, options, message):
     refuse(capsys, message, "mask", "--input", "firms.csv", *METHOD, *options, "--output", "out.csv")
 
 
@@ -199,7 +196,7 @@ def test_what_cannot_be_done(
         ('{"order": [2, 1]}', "is about 2 records and original has 40: give the two files of that masking"),
     ],
 )
-def test_what_is_no_record_of_an_order(content: str, message: str) -> None:
+def test_what_is_no_record_of_an_order(content, message):
     Path("kept.json").write_text(content)
     with pytest.raises(DataError) as error:
         make_file_pair(firms(), firms(), id="kept.json", attributes=["turnover"])
@@ -212,21 +209,21 @@ ORDERS = (
 )
 
 
-def two_releases(capsys: pytest.CaptureFixture[str]) -> None:
+def two_releases(capsys):
     """Two maskings of one file, each shuffled on its own."""
     for seed, name in enumerate("ab"):
         kept = ("--seed", str(seed), "--shuffle", "--record", f"{name}.json", "--output", f"{name}.csv")
         run(capsys, "mask", "--input", "firms.csv", *METHOD, *kept, "--drop", "no,home,firm,boss")
 
 
-def risk_of(names: str) -> list[str]:
+def risk_of(names):
     """What `risk` is asked of these releases."""
     files = [word for name in names for word in ("--masked", f"{name}.csv")]
     search = ("--aggregator", "weighted-mean", "--time-limit", "none", "--measures", "worst-case,releases")
     return ["risk", "--original", "firms.csv", *files, "--attributes", "turnover", *search]
 
 
-def test_each_of_several_releases_has_a_record_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_of_several_releases_has_a_record_of_its_own(capsys):
     two_releases(capsys)
     refuse(capsys, ORDERS, *risk_of("ab"), "--id", "a.json")
     low = []
@@ -238,7 +235,7 @@ def test_each_of_several_releases_has_a_record_of_its_own(capsys: pytest.Capture
     assert low[2] >= max(low) - 1e-9, "an intruder may leave a release out"
 
 
-def test_a_record_of_another_masking_is_spoken_of(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_of_another_masking_is_spoken_of(capsys):
     two_releases(capsys)
     notes = [
         " ".join(make_file_pair("firms.csv", name, attributes=["turnover"], id="a.json").notes)

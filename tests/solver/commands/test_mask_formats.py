@@ -31,13 +31,13 @@ FRAME = pd.DataFrame(
 NOISE = ("--method", "noise", "--percent", "10", "--attributes", "age", "--seed", "1")
 
 
-def made(name: str) -> StoredFile:
+def made(name):
     """A file with labels, missing codes and measures, as far as its format holds them."""
     return there_and_back(StoredFile(FRAME, columns={"age": AGE, "sex": SEX}), Path(name))
 
 
 @pytest.mark.parametrize("suffix", WRITTEN)
-def test_a_file_comes_back_in_the_format_it_came_in(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_comes_back_in_the_format_it_came_in(suffix, capsys):
     before = made(f"in{suffix}")
     code, out, err = mask(capsys, "--input", f"in{suffix}", "--output", "out", *NOISE)
     assert (code, err) == (0, "")
@@ -57,7 +57,7 @@ def test_a_file_comes_back_in_the_format_it_came_in(suffix: str, capsys: pytest.
         assert after.notes("age").value_labels == {"99": "keine Angabe"}
 
 
-def test_what_is_lost_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_lost_is_said_first(capsys):
     made("in.sav")
     _, out, _ = mask(capsys, "--input", "in.sav", "--output", "out.csv", *NOISE)
     assert out.startswith(
@@ -70,7 +70,7 @@ def test_what_is_lost_is_said_first(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_what_cannot_be_written_is_refused_before_reading(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_written_is_refused_before_reading(capsys):
     code, out, err = mask(capsys, "--input", "absent.csv", "--output", "out.sas7bdat", *NOISE)
     assert (code, out) == (2, "")
     assert err == (
@@ -79,7 +79,7 @@ def test_what_cannot_be_written_is_refused_before_reading(capsys: pytest.Capture
     )
 
 
-def test_names_that_do_not_fit_are_refused_before_work(capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_that_do_not_fit_are_refused_before_work(capsys):
     before = files()
     Path("in.csv").write_text("in come,age\n1,2\n2,3\n3,4\n")
     # Nor is there a column for the method, which is found out later.
@@ -90,7 +90,7 @@ def test_names_that_do_not_fit_are_refused_before_work(capsys: pytest.CaptureFix
     assert files() == sorted([*before, "in.csv"])
 
 
-def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys):
     Path("in.csv").write_bytes("plz;ort;lohn\n007;Köln;1,50\n080;NA;2,5\n012;;3\n".encode("cp1252"))
     code, out, _ = mask(
         capsys, "--input", "in.csv", "--output", "out.csv", "--method", "rank-swapping", "--percent", "100",
@@ -106,7 +106,7 @@ def test_a_delimited_file_keeps_its_dialect_and_its_cells(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize("output", ["in.asc", "./in.rda"])
-def test_no_part_of_the_input_is_overwritten(output: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_part_of_the_input_is_overwritten(output, capsys):
     made("in.rda")
     before = {path: path.read_bytes() for path in Path().iterdir()}
     source = "in.rda" if output == "in.asc" else "in.asc"
@@ -116,13 +116,13 @@ def test_no_part_of_the_input_is_overwritten(output: str, capsys: pytest.Capture
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
-def test_the_data_set_of_a_name_needs_a_suffix(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_data_set_of_a_name_needs_a_suffix(capsys):
     code, _, err = mask(capsys, "--input", "iris", "--output", "out", "--method", "noise", "--percent", "1")
     assert code == 2
     assert err.startswith("error: out: a file name without a suffix; use one of .csv, ")
 
 
-def test_values_that_the_file_had_are_written_as_it_writes_them(capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_that_the_file_had_are_written_as_it_writes_them(capsys):
     rows = ["FALSE,1.50,3", "TRUE,2.5,", "TRUE,,4", ",2.5,3", "FALSE,10,5.0", "TRUE,2.50,5"]
     Path("in.csv").write_text("\n".join(["yes,price,code", *rows]) + "\n", encoding="utf-8")
     methods = ("--method", "pram change=0.9 attributes=yes,code", "--method", "rank-swapping percent=100")

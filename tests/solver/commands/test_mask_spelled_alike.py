@@ -84,7 +84,7 @@ def folder(tmp_path, monkeypatch):
     Path("schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
 
 
-def masked(method: list[str]) -> tuple[pd.DataFrame, dict]:
+def masked(method):
     """The masked file and its record."""
     for path in (Path("masked.csv"), Path("record.json")):
         path.unlink(missing_ok=True)

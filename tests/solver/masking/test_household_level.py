@@ -21,7 +21,7 @@ METHODS = [
 ]
 
 
-def survey() -> pd.DataFrame:
+def survey():
     """Thirty households of one to four persons, the last without a number."""
     rng = np.random.default_rng(2)
     size = rng.integers(1, 5, 30)
@@ -38,7 +38,7 @@ def survey() -> pd.DataFrame:
     )
 
 
-def named(text: str) -> str:
+def named(text):
     return text if "groups=" in text else f"{text} attributes=income,rooms"
 
 

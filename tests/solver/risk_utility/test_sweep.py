@@ -253,13 +253,6 @@ def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(s
             "unknown measures 'heldout': did you mean 'held-out'?",
         ),
         (["noise percent=5"], {"direction": "back"}, "unknown direction 'back': "),
-        (["noise percent=5"], {"workers": 0}, "the workers must be a whole number of at least 1, not 0"),
-        (
-            ["noise percent=5"],
-            {"time_limit": 0.0},
-            "the time limit must be a positive number of seconds, not 0",
-        ),
-        (["noise percent=5"], {"seed": -1}, "the seed must be between 0 and 2147483647, not -1"),
     ],
 )
 def test_what_is_refused(original, maskings, options, message):
