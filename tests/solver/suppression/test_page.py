@@ -1,4 +1,4 @@
-"""The report of a suppression: what it says inside, what it keeps from readers outside, and its page."""
+"""The page of a suppression, for readers inside and outside."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from browsers import chromium, opened
 from cli_runs import contents, refuse, run
 from people_of_suppression import PEOPLE
 from report_texts import leaves
@@ -297,3 +298,36 @@ def test_json_that_cannot_be_shown():
     said = "^these results cannot be shown, they lack 'linkrisk': give what `suppress --json`"
     with pytest.raises(UsageError, match=said):
         suppression_document({"format": "linkrisk-suppression"})
+
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def result():
+    chance = np.random.default_rng(2)
+    frame = pd.DataFrame(
+        {
+            "a_long_name_without_any_space_" * 6: chance.choice(["v" * 120, "<img src=x>", "&amp;"], 80),
+            "</script><script>alert(1)</script>": chance.integers(0, 40, 80),
+            "town": chance.choice(["Urk", "Delft"], 80),
+        }
+    )
+    return suppress(frame, keys=list(frame), k=3)
+
+
+@pytest.mark.parametrize("external", [False, True])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_nothing_sticks_out_and_everybody_can_read_it(browser, result, tmp_path, external, width, scheme):
+    with opened(browser, result.to_html(external=external), tmp_path, width=width, scheme=scheme) as one:
+        root = "document.documentElement"
+        assert one.page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+        assert one.page.locator("img").count() == 0
+        assert one.page.locator("[role=tab]").count() == 3
+        assert one.violations() == []
