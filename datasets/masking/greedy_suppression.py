@@ -9,7 +9,7 @@ Frequencies are counted in one of two ways. In the input: what is left of a reco
 records as they were. Then k records had the values that it keeps, and no record is safe only because others
 lost theirs. Or in the output, with all that was taken out, as sdcMicro's `freqCalc` does. Agreement in the
 input is agreement in the output, so the first way gives k-anonymity in the second sense, too. The second way
-takes fewer values out, but protects little: k - 1 records without any value agree with everybody.
+takes fewer values out, but protects little: k - 1 records without any value agree with every other.
 
 The records below k are taken one after the other, those of least frequency first, and a value of such a
 record is taken out until it has k:

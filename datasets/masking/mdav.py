@@ -16,7 +16,7 @@ from linkrisk.datasets.masking.microaggregation_kernels import (
 )
 
 _UNITS = 2**1074
-"""In 1 there are so many of the smallest double above 0, of which every double is a multiple."""
+"""Multiples of the smallest double above 0 in 1; every double is a multiple of it."""
 
 INDEXED_FROM = 5000
 """From so many points on an index is worth its compiling, the first time on a machine some ten seconds."""
@@ -109,7 +109,7 @@ LEAF = 16
 """Points of a leaf, at most."""
 
 WORK = 20_000_000
-"""Points looked at between two moments at which Ctrl-C is noticed: less than a second."""
+"""Distances between two moments at which Ctrl-C is noticed: less than a second."""
 
 
 def indexed_partition(points: FloatArray, k: int) -> list[IndexArray]:

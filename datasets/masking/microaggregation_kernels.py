@@ -245,7 +245,7 @@ def _distances(tree: Tree, node: int, point: FloatArray, out: FloatArray) -> Non
 
 @kernel
 def _farthest(tree: Tree, point: FloatArray) -> tuple[int, int]:
-    """The row most distant from a point, the lowest among equals; how many points were looked at."""
+    """The row most distant from a point, the lowest among equals; the number of points compared."""
     leaves = len(tree.rows)
     distances = np.empty(tree.rows.shape[1])
     nodes, bounds = np.empty(DEPTH, dtype=np.intp), np.empty(DEPTH)
@@ -290,7 +290,7 @@ def _insert(rows: IndexArray, squared: FloatArray, found: int, row: int, distanc
 
 @kernel
 def _nearest(tree: Tree, point: FloatArray, rows: IndexArray) -> int:
-    """Fill `rows` with the nearest ones, the lowest among equals; how many points were looked at."""
+    """Fill `rows` with the nearest ones, the lowest among equals; the number of points compared."""
     leaves, squared, distances = len(tree.rows), np.empty(len(rows)), np.empty(tree.rows.shape[1])
     for t in range(len(rows)):
         squared[t] = np.inf
@@ -363,7 +363,7 @@ def _take(points: FloatArray, tree: Tree, progress: Progress, rows: IndexArray) 
 def form_groups(
     points: FloatArray, k: int, tree: Tree, outer: Outer, progress: Progress, fewest: int, work: int
 ) -> None:
-    """Form groups until fewer than `fewest` rows are left, or about `work` points have been looked at.
+    """Form groups until fewer than `fewest` rows are left, or about `work` points have been compared.
 
     Stops as well when the list by distance has been searched for as long as it takes to sort it again.
     """

@@ -155,7 +155,7 @@ class Pram(PramParameters, CategoricalMethod):
             if value is not None and not 0.0 <= value <= 1.0:
                 raise DataError(f"{what} is {value:g}; it must be from 0 to 1")
         if self.matrix and self.attributes is None:
-            # A matrix names its attribute, which need not be said again.
+            # A matrix names its attribute, which need not be given again.
             object.__setattr__(self, "attributes", tuple(item.attribute for item in self.matrix))
         if len(self._matrices) < len(self.matrix):
             raise DataError("an attribute has two transition matrices; give one for each")

@@ -70,7 +70,7 @@ class RankSwapping(RankSwappingParameters, NumericMethod):
 
 def window_size(records: int, percent: float) -> int:
     """Number of ranks that `percent` % of the records are, rounded down."""
-    # Allow for products such as 0.07 * 100 that fall just short of a whole number.
+    # Allow for products such as 0.07 * 100 that fall just short of an integer.
     return min(math.floor(percent * records / 100 + 1e-9), records - 1)
 
 

@@ -82,7 +82,7 @@ class EndCoding(EndCodingParameters, CategoricalMethod):
     def _count(self, size: int) -> int:
         if self.categories is not None:
             return self.categories
-        # Allow for products such as 0.07 * 100 that fall just short of a whole number.
+        # Allow for products such as 0.07 * 100 that fall just short of an integer.
         return max(1, math.floor((self.percent or 0.0) * size / 100 + 1e-9))
 
     @property
@@ -209,7 +209,7 @@ class GlobalRecoding(GlobalRecodingParameters, CategoricalMethod):
                 f"level is {self.level}; it must be at least 0, which is the categories themselves"
             )
         if self.hierarchy and self.attributes is None:
-            # A hierarchy names its attribute, which need not be said again.
+            # A hierarchy names its attribute, which need not be given again.
             object.__setattr__(self, "attributes", tuple(item.attribute for item in self.hierarchy))
         if len(self._hierarchies) < len(self.hierarchy):
             raise DataError("an attribute has two hierarchies; give one for each")
@@ -329,7 +329,7 @@ class Recode(RecodeParameters, CategoricalMethod):
         if len(self._files) < len(self.file):
             raise DataError("an attribute has two recoding files; give one for each")
         if self.file and self.attributes is None:
-            # A file names its attribute, which need not be said again.
+            # A file names its attribute, which need not be given again.
             object.__setattr__(self, "attributes", tuple(self._files))
 
     @property

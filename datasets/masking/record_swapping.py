@@ -171,7 +171,7 @@ class RecordSwapping(RecordSwappingParameters):
     risk : tuple of str
         Variables of persons; by place they say who is rare.
     k : int
-        Fewer than k are rare; 1 for nobody.
+        Fewer than k are rare; 1 for none.
     percent : float
         Of households to be swapped.
     carry : tuple of str

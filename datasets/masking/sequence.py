@@ -273,7 +273,7 @@ def applied(
         number, first = _households(frame[household])
         try:
             once = method.apply(frame.iloc[first], seed, source=source)
-        except DataError:  # such as fewer households than a group has; rows are those of the whole table
+        except DataError:  # such as fewer households than a group has; row numbers are those of the table
             return method.apply(frame, seed, source=source)
         spread = {name: once[name].take(number).set_axis(frame.index) for name in attributes}
         return with_columns(frame, spread)

@@ -18,7 +18,7 @@ from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes
 WordArray = NDArray[np.uint64]
 
 WORD = 64
-"""Rows that are looked at together."""
+"""Rows in one word of bits."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
 
 MOST_HOUSEHOLD_KEYS = 16
-"""Household variables of one household's unsafe combinations, all sets of which are gone through."""
+"""Household variables in the unsafe combinations of one household; all their subsets are enumerated."""
 
 
 @dataclass(frozen=True, eq=False)

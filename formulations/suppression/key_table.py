@@ -35,10 +35,9 @@ _MOST = 2**62
 class KeyTable:
     """The key variables of a file, as codes."""
 
-    names: tuple[str, ...]  # of the q key variables
-    # (n, q): equal codes for equal values, from 0 without large gaps; `MISSING` where there is none
-    codes: Codes
-    weights: FloatArray | None = None  # (n,): how many of the population each record stands for; 1 when None
+    names: tuple[str, ...]
+    codes: Codes  # (n, q): of values, from 0 without large gaps; `MISSING` for a missing one
+    weights: FloatArray | None = None  # (n,): sampling weights, 1 by default
 
     def __post_init__(self) -> None:
         records, keys = self.codes.shape

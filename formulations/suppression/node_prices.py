@@ -1,4 +1,4 @@
-"""A bound on what k-anonymity costs at least, by prices of records: exact, as all of it is whole numbers.
+"""Lagrangian bound on the cost of k-anonymity, by prices of records: exact, as all numbers are integers.
 
 The program. Of row type t, x_e records take entry e (a pattern, and so a node g); y_g says whether node g is
 used: minimise the cost of all x, where each type's entries sum to its n_t records, each used node holds k or
@@ -9,7 +9,7 @@ are apart from each other, and
 
 is a bound for whatever prices (Lagrangian duality). The inner maximum takes all records that gain, and where
 these are fewer than k the least losers. Its largest value is that of the linear relaxation, which the volume
-algorithm (Barahona and Anbil 2000) approaches. Prices are rounded to whole numbers, so that the bound holds
+algorithm (Barahona and Anbil 2000) approaches. Prices are rounded to integers, so that the bound holds
 without any tolerance and a stranger can check it from the prices alone.
 """
 

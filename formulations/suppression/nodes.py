@@ -32,11 +32,11 @@ class Nodes:
     """Nodes that at least k records can be in, with their entries: the row types and patterns in each."""
 
     start: LongArray  # (G + 1,): the entries of node g are ``start[g]`` up to ``start[g + 1]``
-    row_type: IntArray  # (E,): the row type of each entry
-    pattern: IntArray  # (E,): what is taken from its records, as bits; of values that are there
-    cost: LongArray  # (E,): of that, for one record
+    row_type: IntArray  # (E,)
+    pattern: IntArray  # (E,): suppressed variables, as bits; none without a value
+    cost: LongArray  # (E,): of one record
     count: LongArray  # (T,): records of each row type
-    k: int  # how many records a node holds, or none
+    k: int  # records of a used node, at least
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -205,11 +205,9 @@ Levels = tuple[int, ...]
 class Recodings:
     """Groups and losses of the values of each key variable, level by level."""
 
-    # (levels, values): of each variable: the group of each value; level 0 holds the values themselves
-    groups: tuple[NDArray[np.int32], ...]
-    # (levels, values): what a value loses, in units of cost; not less at a coarser level
-    losses: tuple[LongArray, ...]
-    whole: LongArray  # (q,): what a value loses that is taken out; nothing loses more
+    groups: tuple[IntArray, ...]  # (levels, values): group of each value; at level 0 the values themselves
+    losses: tuple[LongArray, ...]  # (levels, values): in units of cost; not less at a coarser level
+    suppressed: LongArray  # (q,): loss of a suppressed value, the largest
 
     @property
     def top(self) -> Levels:
@@ -269,8 +267,8 @@ class BoxProblem:
     """
 
     types: RowTypes  # different rows of the finest point, with the codes of the coarsest
-    kept: LongArray  # (T,): what a record of each type loses when nothing is taken out
-    more: LongArray  # (T, q): what it loses more by each value that is
+    kept: LongArray  # (T,): loss of a record of each type without suppression
+    more: LongArray  # (T, q): further loss by each suppressed value
 
     @classmethod
     def of(cls, recodings: Recodings, types: RowTypes, box: Box) -> BoxProblem:
@@ -283,7 +281,7 @@ class BoxProblem:
         merged = RowTypes(
             recodings.recoded(codes, box.high), count, count.astype(np.float64), groups[types.of]
         )
-        more = np.where(codes == MISSING, 0, recodings.whole - lost)
+        more = np.where(codes == MISSING, 0, recodings.suppressed - lost)
         return cls(merged, lost.sum(axis=1), more.astype(np.int64))
 
     @property

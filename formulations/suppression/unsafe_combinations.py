@@ -35,7 +35,7 @@ from linkrisk.formulations.suppression.key_table import (
 from linkrisk.formulations.suppression.posterior_risk import RiskThreshold
 
 MOST_TABLES = 200_000
-"""Sets of key variables that are looked at, tables and their parts."""
+"""Sets of key variables to check, tables and their parts."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _unsafe(
     else:
         rare = counted <= threshold
     lacking = types.codes[active][:, places] == MISSING
-    # Of a combination without any value nothing could be taken, and nothing is told by it.
+    # A combination without any value discloses nothing, and has nothing to suppress.
     rare &= ~(lacking.any(axis=1) if meaning.safe else lacking.all(axis=1))
     unsafe = np.zeros(len(types), dtype=np.bool_)
     unsafe[active] = rare

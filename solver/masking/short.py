@@ -1,4 +1,4 @@
-"""What `mask` says in short. The seed is a secret, and not said."""
+"""The answer of `mask` in short, without the seed, which is secret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkrisk.solver.run.counts import count, several
 from linkrisk.solver.schemas.keys import Json
 
 MOST = 8
-"""So many labels of new codes are said."""
+"""Labels of new codes that are shown."""
 
 
 def masking(result: Json) -> Document:

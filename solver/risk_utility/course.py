@@ -99,7 +99,7 @@ class Store:
             if content is None:
                 others[_UNREADABLE] += 1
                 continue
-            words = (said for key, said in _WORDS.items() if content["depends"].get(key) != depends[key])
+            words = (words for key, words in _WORDS.items() if content["depends"].get(key) != depends[key])
             others.update([next(words, "")])
         del others[""]
         return tuple(
@@ -125,10 +125,10 @@ def _content(path: Path) -> dict[str, Any] | None:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return None
-    whole = isinstance(content, dict) and all(
+    complete = isinstance(content, dict) and all(
         isinstance(content.get(key), dict) for key in ("depends", "run")
     )
-    return content if whole and _run(content) is not None else None
+    return content if complete and _run(content) is not None else None
 
 
 def _run(content: Mapping[str, Any]) -> SweepRun | None:

@@ -261,8 +261,8 @@ def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:
 
 def _of_numbers(task: SweepTask) -> tuple[tuple[str, MaskingMethod], ...]:
     """Methods for numbers; those for categories are withheld, as they would change the distances of links."""
-    told = zip(task.masking.methods, task.methods, strict=True)
-    return tuple((text, method) for text, method in told if not isinstance(method, CategoricalMethod))
+    methods = zip(task.masking.methods, task.methods, strict=True)
+    return tuple((text, method) for text, method in methods if not isinstance(method, CategoricalMethod))
 
 
 def _table(stored: StoredFile, name: str) -> Table:

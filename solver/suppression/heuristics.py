@@ -154,7 +154,7 @@ def _fill(
 
 
 def dive(nodes: Nodes, volume: Volume, most: int, stop: Callable[[], bool]) -> Assignment:
-    """Dive on the relaxation: open nodes, place records, relax the rest again, until told to stop.
+    """Dive on the relaxation: open nodes, place records, relax the rest again, until `stop` is true.
 
     `volume` is near its largest bound; `most` is the largest price.
     """
@@ -243,12 +243,12 @@ def greedily(types: RowTypes, minimal: MinimalUnsafe, cost: LongArray) -> BoolAr
     keys = len(cost)
     masks = np.zeros(len(types), dtype=np.int64)
     for row_type in np.flatnonzero(minimal.unsafe):
-        whole = minimal.of(int(row_type))
-        while whole.size:
-            many = (whole[:, None] >> np.arange(keys) & 1).sum(axis=0)
+        unbroken = minimal.of(int(row_type))
+        while unbroken.size:
+            many = (unbroken[:, None] >> np.arange(keys) & 1).sum(axis=0)
             taken = 1 << int(np.argmin(np.where(many > 0, cost / np.maximum(many, 1), np.inf)))
             masks[row_type] |= taken
-            whole = whole[whole & taken == 0]
+            unbroken = unbroken[unbroken & taken == 0]
     return _cells(masks, types, keys)
 
 

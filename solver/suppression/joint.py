@@ -30,7 +30,7 @@ PROOF = "branch and bound of levels"
 
 @dataclass(frozen=True, eq=False)
 class WholeRecords:
-    """A point, and the row types all values of which are suppressed."""
+    """A point, and the row types that lose all values."""
 
     levels: Levels
     cost: int  # lost in all
@@ -56,7 +56,7 @@ def best_with_whole_records(
         gone = alike < k
         if 0 < types.count[gone].sum() < k:
             continue
-        more = np.where(there[gone], recodings.whole - recodings.lost(types.codes[gone], levels), 0)
+        more = np.where(there[gone], recodings.suppressed - recodings.lost(types.codes[gone], levels), 0)
         cost = base + int(more.sum(axis=1) @ types.count[gone])
         if best is None or cost < best.cost:
             best = WholeRecords(levels, cost, gone)
@@ -115,7 +115,7 @@ class _LevelSearch:
         self.boxes: list[tuple[int, int, Box]] = []
         self.points: list[_Point] = []
         self._number = count()
-        self._value = int(self.recodings.whole.mean())
+        self._value = int(self.recodings.suppressed.mean())
 
     @property
     def cost(self) -> int:

@@ -78,7 +78,7 @@ class Neighbourhoods:
     def improve(
         self, answer: Assignment, threads: int, until: Callable[[], bool], seconds: Callable[[], float]
     ) -> None:
-        """Improve an assignment in place, until told to end; `seconds` gives the time left."""
+        """Improve an assignment in place, until `until` is true; `seconds` gives the time left."""
         busy = np.zeros(len(self.nodes), dtype=np.bool_)
         running: dict[Future[BackendResult], Neighbourhood] = {}
         with ThreadPoolExecutor(threads) as pool:

@@ -38,7 +38,7 @@ from linkrisk.solver.suppression.short import (
 )
 
 BASE = 10
-"""Counts are rounded to multiples of it, and what is less is only said to be less."""
+"""Counts are rounded to multiples of it; lower ones are only called lower."""
 
 
 def for_external(given: Json) -> dict[str, Any]:

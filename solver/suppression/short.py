@@ -37,13 +37,13 @@ MEANS = {
     "own-category": "missing as a category of its own",
     "matches-anything": "missing matches anything",
 }
-"""What a missing value means to whoever counts, at the head of a column."""
+"""Meaning of a missing value, as a column header."""
 
 COUNTED = {
     "own-category": "where a missing value is a category of its own",
     "matches-anything": "where it matches anything",
 }
-"""The same in a sentence."""
+"""The same within a sentence."""
 
 PROBLEMS = {
     "cover": "cover: every minimal unsafe combination of the input loses a value",

@@ -153,19 +153,19 @@ def _by_default(
     source: Source, declared: Schema | None, others: Sequence[str | None], named: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The default key variables, and columns that are none only because they are constant."""
-    guessed, said = source.schema(declared), declared or Schema(())
+    guessed, known = source.schema(declared), declared or Schema(())
     alike = {
         one.name
         for one in guessed.attributes
-        if not said.select(role=Role.KEY)  # of which no other column is one
+        if not known.select(role=Role.KEY)  # declared key variables are complete
         and one.role is Role.IGNORED
-        and said.get(one.name).role is None
+        and known.get(one.name).role is None
         and one.name not in others
         and source.plain[one.name].nunique(dropna=False) < 2
     }
-    keys = alike.intersection([*named, *(one.attribute for one in said.hierarchies)])
-    known = [replace(one, role=Role.KEY) if one.name in keys else one for one in guessed.attributes]
-    found = default_attributes(source.known, source.name, Schema(tuple(known)))
+    keys = alike.intersection([*named, *(one.attribute for one in known.hierarchies)])
+    with_keys = [replace(one, role=Role.KEY) if one.name in keys else one for one in guessed.attributes]
+    found = default_attributes(source.known, source.name, Schema(tuple(with_keys)))
     names = tuple(name for name in found if name not in others)
     return names, tuple(name for name in source.plain.columns if name in alike - keys)
 

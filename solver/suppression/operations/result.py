@@ -85,7 +85,7 @@ class SuppressionResult(Reported):
     suppressed : mapping of str to int
         Values taken by key variable.
     recounted : int or None
-        Records that keep an unsafe combination of the input whole, by the independent count: 0. None where
+        Records with an unsafe combination of the input that lost no value, by the audit: 0. None where
         there was too much to compare.
     after : mapping of str to int
         Records with an unsafe combination when the output is counted again, by what a missing value means.
@@ -210,7 +210,7 @@ class SuppressionResult(Reported):
             Columns whose values become 1, 2, 3, ... in the order in which they are written, such as ids and
             household numbers; equal values stay equal.
         seed : int, optional
-            Of the order; one that nobody knows when absent, as whoever has it can undo the order.
+            Of the order; secret and new by default, as the order can be undone with it.
 
         Raises
         ------

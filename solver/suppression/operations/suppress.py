@@ -353,9 +353,9 @@ class _Suppression:
         known, names = self.request.found.known, self.request.found.names
         leaves = {name: leaves for name, (_, _, leaves) in self.recoded.items()}
         cost = dict(zip(names, (self.request.problem.cost / SCALE).tolist(), strict=True))
-        lost, said = information_lost(known, output, leaves, cost), self.answer.cost / SCALE
-        if abs(lost - said) > len(known) * len(names) / SCALE:  # each rounded to a millionth
-            raise AssertionError(f"the loss is {lost:g} when counted again, not {said:g}")
+        lost, claimed = information_lost(known, output, leaves, cost), self.answer.cost / SCALE
+        if abs(lost - claimed) > len(known) * len(names) / SCALE:  # each rounded to a millionth
+            raise AssertionError(f"the loss is {lost:g} when counted again, not {claimed:g}")
 
     def _after(self, output: pd.DataFrame) -> dict[str, int]:
         """Records with an unsafe combination of the output, by the meaning of a missing value."""
