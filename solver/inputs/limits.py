@@ -23,12 +23,9 @@ def engine_options(
     big_c: float | None = None,
     steering: Steering | None = None,
 ) -> tuple[EngineOptions, list[str]]:
-    """The settings of an engine, and the names of those given; seed and steering are for every engine.
+    """Settings of an engine, and the names of those given; seed and steering are for every engine.
 
-    Raises
-    ------
-    UsageError
-        If one is not a number, or out of range.
+    UsageError if one is not a number, or out of range.
     """
     asked = {"threads": threads, "backend": backend, "margin": margin, "big_c": big_c}
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}

@@ -46,7 +46,7 @@ Asked = LinkageOptions | UnknownOptions
 
 
 def check_options(options: Asked, linker: Linker) -> None:
-    """Refuse options out of range, and those that would not be looked at."""
+    """Refuse options out of range, and those that would be ignored."""
     check_asked(options)
     if not 0 <= options.seed < 2**31:
         raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
@@ -100,7 +100,7 @@ def compared_frames(
     keys: Sequence[str],
     masking: Sequence[str] = (),
 ) -> tuple[LinkageFrames, tuple[str, ...]]:
-    """The columns to compare, and those that are needed besides; and the masking that is left to the linker.
+    """The columns to compare and those needed besides; and the masking that is left to the linker.
 
     Levels of dates have been applied, as recodings that the files show have been.
     """
@@ -144,7 +144,7 @@ def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
 def _left_out(
     pair: TablePair, linker: Linker, options: Asked, schema: Schema | None
 ) -> dict[str, Recognition]:
-    """Columns of both files that tell nothing, which are compared only where somebody names them."""
+    """Uninformative columns of both files, which are compared only where they are named."""
     if options.attributes is not None or not linker.common_attributes:
         return {}
     found = special_columns((pair.original, pair.masked), schema, (*options.nominal, *options.ordinal))
@@ -207,7 +207,7 @@ def _columns(table: Table, id_column: str | None, schema: Schema | None) -> list
 def linkage_task(
     pair: TablePair, frames: LinkageFrames, direction: Direction, seed: int
 ) -> tuple[LinkageTask, tuple[Sequence[str], Sequence[str]], IndexArray]:
-    """What the linker may see, the labels of queries and candidates, and the partner of each query."""
+    """The linker's task, the labels of queries and candidates, and the partner of each query."""
     sides = [
         (frames.original, frames.original_attributes, pair.original_labels, pair.original.source),
         (frames.masked, frames.masked_attributes, pair.masked_labels, pair.masked.source),
@@ -255,26 +255,10 @@ LINK, NON_LINK = "link", "non-link"
 def read_decisions(
     table: Any, labels: tuple[Sequence[str], Sequence[str]], *, reverse: bool
 ) -> Reviewed | None:
-    """Read decisions: a row for each pair, with the labels of its records and what it is.
+    """Read decisions on pairs: the labels of `SIDES` and `DECISION`; None where none has been made yet.
 
-    Parameters
-    ----------
-    table : path or frame
-        With the columns of `SIDES` and `DECISION`; others are not looked at.
-    labels : pair of sequence of str
-        What the queries and the candidates are called.
-    reverse : bool
-        Whether the queries are the masked records.
-
-    Returns
-    -------
-    Reviewed or None
-        None where no decision has been made yet.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, a record is unknown, a word is neither of the two, or one pair has both.
+    `labels` are those of queries and candidates, `reverse` is whether the queries are the masked records.
+    DataError if a column is missing, a record or word is unknown, or one pair has both decisions.
     """
     loaded = load_table(table, "decisions", (*SIDES, DECISION))
     for name in (*SIDES, DECISION):
@@ -306,18 +290,10 @@ def read_decisions(
 
 
 def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
-    """Weights of the links that people have decided on, and whether each was found to be right.
+    """Weights of the links that people have decided on, and whether each was right.
 
-    Parameters
-    ----------
-    table : path or frame
-        With the columns ``weight`` and `DECISION`, as ``link --clerical`` writes them; others are not looked
-        at. Rows whose decision is still open are left out.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, a word is neither of the two, or a weight is no finite number.
+    Rows with an open decision are left out; DataError as in `read_decisions`, or for a weight that is no
+    number.
     """
     loaded = load_table(table, "decisions", (DECISION,))
     for name in (WEIGHT, DECISION):
@@ -339,7 +315,7 @@ def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
 
 
 def _words(loaded: Table) -> pd.Series:
-    """The decisions, empty where they are open; a DataError where one is no word of the two."""
+    """The decisions, empty where they are open; DataError for another word."""
     cells = loaded.frame[DECISION]
     word = cells.map(lambda cell: "" if pd.isna(cell) else str(cell).strip().lower())
     wrong = ~word.isin(["", LINK, NON_LINK]).to_numpy()
@@ -357,7 +333,7 @@ def _text(cell: Any) -> str:
 
 
 def _once(source: str, made: IndexArray, reviewed: Reviewed) -> Reviewed:
-    """The decisions with every pair once; a DataError where a pair has both."""
+    """The decisions with every pair once; DataError where a pair has both."""
     table = pd.DataFrame({"query": reviewed.query, "candidate": reviewed.candidate, "link": reviewed.link})
     twice = table.drop_duplicates().duplicated(["query", "candidate"]).to_numpy()
     table = table.drop_duplicates()

@@ -23,39 +23,20 @@ from linkrisk.solver.run.results import plain
 
 @dataclass(frozen=True, eq=False)
 class BlockSurvey:
-    """Sampling weight and stratum of every block.
+    """Sampling weight and stratum of every block."""
 
-    Attributes
-    ----------
-    weight_column, stratum_column : str, optional
-        Where they are from; None where there are none.
-    weight : ndarray of float64, shape (blocks,), optional
-        How many of the population each block stands for.
-    stratum : tuple of str, length blocks, optional
-    unit : float
-        What a weight of one in the search counts in the population (`weight_unit`).
-    """
-
+    # weight_column, stratum_column where they are from; None where there are none
     weight_column: str | None = None
-    weight: FloatArray | None = None
+    weight: FloatArray | None = None  # (blocks,): how many of the population each block stands for
     stratum_column: str | None = None
-    stratum: tuple[str, ...] | None = None
-    unit: float = 1.0
+    stratum: tuple[str, ...] | None = None  # (blocks,)
+    unit: float = 1.0  # what a weight of one in the search counts in the population (`weight_unit`)
 
     @classmethod
     def of(
         cls, design: SurveyDesign, direction: Direction, query_rows: IndexArray, partner: IndexArray
     ) -> Self:
-        """The design of the original records, for blocks.
-
-        Parameters
-        ----------
-        design : SurveyDesign
-        direction : Direction
-            Whether the blocks are original or masked records.
-        query_rows, partner : ndarray of int, shape (blocks,)
-            The row of each block in its own file, and of its partner in the other one.
-        """
+        """The design of the original records, for blocks; rows (blocks,) of both sides."""
         rows = query_rows if direction is Direction.ORIGINAL_TO_MASKED else partner
         weight = None if design.weight is None else design.weight[rows]
         return cls(
@@ -67,7 +48,7 @@ class BlockSurvey:
         )
 
     def describe(self) -> dict[str, Any]:
-        """What the JSON says: the columns, and the sum of the weights of all blocks."""
+        """The part of the JSON: the columns, and the sum of the weights of all blocks."""
         said: dict[str, Any] = {}
         if self.weight is not None:
             said |= {"weight": self.weight_column, "total_weight": plain(math.fsum(self.weight.tolist()))}
@@ -83,38 +64,21 @@ class BlockSurvey:
         return {self.stratum_column: tuple(dict.fromkeys(self.stratum))}
 
     def strata(self, linked: BoolArray) -> dict[str, Any]:
-        """``{"strata": {stratum: {"records": n, "linked": m}}}``; empty where there are no strata.
-
-        Parameters
-        ----------
-        linked : ndarray of bool, shape (blocks,)
-        """
+        """``{"strata": {stratum: {"records": n, "linked": m}}}``; empty where there are no strata."""
         return {} if self.stratum is None else {"strata": by_stratum(self.stratum, linked)}
 
     def links(self, linked: BoolArray, share: FloatArray) -> dict[str, Any]:
-        """``{"weighted_links": sum}``; empty where there are no weights.
-
-        Parameters
-        ----------
-        linked : ndarray of bool, shape (blocks,)
-        share : ndarray of float64, shape (blocks,)
-            What a link of each block counts apart from its sampling weight.
-        """
+        """``{"weighted_links": sum}`` of links that count `share` times their weight; empty without."""
         if self.weight is None:
             return {}
         return {"weighted_links": plain(math.fsum((self.weight * share)[linked].tolist()))}
 
 
 def weight_unit(weight: FloatArray) -> float:
-    """By what to divide weights for a search, whose tolerances are made for weights near one.
+    """Divisor of weights for a search, whose tolerances are made for weights near one.
 
-    A power of two near their mean, so that dividing and multiplying round nothing; their value where they are
-    all equal, as whole numbers of links make better bounds.
-
-    Parameters
-    ----------
-    weight : ndarray of float64, shape (any,)
-        Finite and above 0.
+    A power of two near their mean, so that dividing and multiplying round nothing; their value where all are
+    equal, as integer numbers of links make better bounds.
     """
     if weight.size == 0:
         return 1.0
@@ -125,19 +89,11 @@ def weight_unit(weight: FloatArray) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What a search looks at.
-
-    Attributes
-    ----------
-    pair : LinkagePair
-    aggregator : Aggregator
-    unit : float
-        What a weight of one counts in the population.
-    """
+    """The part of a problem that a search needs."""
 
     pair: LinkagePair
     aggregator: Aggregator
-    unit: float = 1.0
+    unit: float = 1.0  # what a weight of one counts in the population
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +162,7 @@ class Problem:
 
 
 def shares(problem: Problem) -> FloatArray:
-    """What a link of each block counts apart from its sampling weight: one, except for shared ties."""
+    """Value of a link of each block apart from its sampling weight: one, except for shared ties."""
     weight, pair = problem.survey.weight, problem.pair
     return pair.weight if weight is None else np.asarray(pair.weight * problem.survey.unit / weight)
 

@@ -41,16 +41,6 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
 
     A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
     without standardising, units do. Bounds still hold.
-
-    Parameters
-    ----------
-    files : FilePair
-    pair : LinkagePair
-        Made of them: its values are standardised.
-
-    Returns
-    -------
-    tuple of str
     """
     numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
     spread = np.array([_spread(np.concatenate([pair.queries[:, k], pair.candidates[:, k]])) for k in numeric])
@@ -68,7 +58,7 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
 
 
 def _spread(values: FloatArray) -> float:
-    """Width of the shortest stretch that holds `_MOST` of the known values."""
+    """Width of the shortest interval that holds `_MOST` of the known values."""
     ascending = np.sort(values[~np.isnan(values)])
     many = int(_MOST * len(ascending))
     return float((ascending[many:] - ascending[: len(ascending) - many]).min())
@@ -120,7 +110,7 @@ def check_problem_options(options: ProblemOptions) -> None:
 def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:
     """Set up the linkage problem of files that were read, with options that `make_problem` has checked.
 
-    `read` is where others can read them, if they can.
+    `read` is where workers can read them, if they can.
     """
     clock, missing = Clock(None), Missing(options.missing)
     # The aggregator next: a request that it refuses should not cost the comparison of records.
@@ -238,7 +228,7 @@ def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema |
 
 
 def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, Any]:
-    """Those of the options that say which attributes there are and what they are."""
+    """The options that say which attributes there are and what they are."""
     return {
         "attributes": options.attributes,
         "id": options.id,

@@ -35,17 +35,10 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def what_masking_did(files: FilePair) -> dict[str, Any]:
-    """Describe for the JSON how attributes were masked, and which cannot be compared for want of a recoding.
+    """Masking of the attributes for the JSON, and attributes that lack a recoding to be compared.
 
-    Parameters
-    ----------
-    files : FilePair
-
-    Returns
-    -------
-    dict
-        ``masking``, the methods that were given and ``inferred`` where the files show more, and
-        ``recodings``, where anything is known; ``not_comparable`` where an attribute is.
+    ``masking``, the methods that were given and ``inferred`` where the files show more, ``recodings``, where
+    anything is known, and ``not_comparable``.
     """
     described: dict[str, Any] = {}
     recodings = _recodings(files)
@@ -58,12 +51,13 @@ def what_masking_did(files: FilePair) -> dict[str, Any]:
 
 
 def _recodings(files: FilePair) -> list[dict[str, Any]]:
-    """What masking has made of attributes, whole, so that no file is needed again.
+    """Recodings of attributes in full, so that no file is needed again.
 
-    One entry for each attribute whose masking is known: ``attribute``, ``masking`` and ``possible``, for
-    each category of the schema a text with 1 where it can have become another one, 0 where not. Where the
-    files show it, ``becomes`` instead, for each category the place of the one that it has become, -1 for
-    any; of numeric attributes ``steps``, from which value on they have become which one (null: unchanged).
+    One entry for each attribute with known masking: ``attribute``, ``masking`` and ``possible``, for each
+    category of the schema a text with 1 where it can have become another one, 0 where not. Where the
+    files show
+    it, ``becomes`` instead, for each category the place of its new one, -1 for any; of numeric attributes
+    ``steps``, from which value on they have become which one (null: unchanged).
     """
     found: list[dict[str, Any]] = []
     for name in files.attributes:
@@ -86,21 +80,11 @@ def _recoded_categories(attribute: CategoricalAttribute) -> dict[str, Any]:
 
 
 def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
-    """The masking methods of a fit, for `ProblemOptions.masking`.
+    """The masking methods of a fit's JSON, for `ProblemOptions.masking`.
 
     A method that reads files (a PRAM matrix, a hierarchy) is replaced by the table of possible recodings that
     the fit recorded: the JSON may come from anybody, and must not make us open a file. What was inferred is
-    inferred again.
-
-    Parameters
-    ----------
-    fitted : mapping
-        The JSON of the fit.
-
-    Raises
-    ------
-    UsageError
-        If there is no such table, or it is malformed.
+    inferred again. UsageError if there is no such table, or it is malformed.
     """
     listed = fitted.get("masking")
     found: list[str | KnownRecoding] = []
@@ -146,22 +130,12 @@ Compared = ProblemOptions | LinkageOptions
 
 
 def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -> Masking:
-    """The same methods, with those that a record names in its place.
+    """Replace records of `mask` (paths, or text that ends in ``.json``) by the methods that they name.
 
-    Parameters
-    ----------
-    masking : sequence of str, Path or KnownRecoding
-        A path, or text that ends in ``.json``, is a record.
-    options : ProblemOptions or LinkageOptions
-        Categorical attributes of a record that are not compared are left out.
-    numbers : bool
-        Whether methods of numbers that a record names are wanted. They make no pair of records impossible,
-        and recodings of numbers and dates show in the files.
-
-    Raises
-    ------
-    UsageError
-        If a file is no such record, or it holds what has to be given in another way.
+    Categorical attributes of a record that are not compared are left out, and so are methods of numbers
+    without
+    `numbers`: these make no pair of records impossible, and recodings of numbers and dates show in the files.
+    UsageError if a file is no such record, or holds what has to be given in another way.
     """
     if isinstance(masking, str):
         raise UsageError(f"masking is the text {masking!r}; give a list of methods")
@@ -175,7 +149,7 @@ def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -
 
 
 def recorded(options: ProblemOptions) -> ProblemOptions:
-    """The same options with the methods of categories that records name in the place of the records."""
+    """The options with the methods of categories that records name in the place of the records."""
     return replace(options, masking=with_records(options.masking, options, numbers=False))
 
 
@@ -219,7 +193,7 @@ def _no_record(path: Path) -> UsageError:
 
 
 def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> Iterator[str]:
-    """A method of a record as text, unless it masks what is not compared or numbers that nobody asks for."""
+    """A method of a record as text, unless it masks attributes or numbers that are not asked for."""
     name, given = str(step["method"]), dict(step["parameters"])
     attributes = [str(each) for each in step["attributes"]]
     if name not in METHODS:
@@ -283,7 +257,7 @@ def _compared(attributes: Sequence[str], options: Compared) -> list[str]:
 
 
 def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: Compared) -> None:
-    """Refuse categories of a schema that is not the one given here: their order says what is recoded."""
+    """Refuse categories of another schema than the one given: their order says what is recoded."""
     if recorded is None:
         return
     before, now = Schema.from_dict(recorded), schema_of(options.schema)

@@ -37,24 +37,11 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def aligned_groups(way: str, releases: int) -> Groups:
-    """Which releases an intruder can align.
+    """Releases that an intruder can align: ``together``, ``apart``, or groups as in ``1+2,3``.
 
-    Parameters
-    ----------
-    way : str
-        ``together``, ``apart``, or groups as in ``1+2,3``.
-    releases : int
-        How many there are.
-
-    Returns
-    -------
-    tuple of tuple of int
-        Ascending in each group; groups in the order of their first releases.
-
-    Raises
-    ------
-    UsageError
-        If it says something else, or a release is in no group or in two.
+    Ascending in each group, groups by their first releases. UsageError if it says something else, or a
+    release
+    is in no group or in two.
     """
     if way == Way.TOGETHER:
         return (tuple(range(1, releases + 1)),)
@@ -76,7 +63,7 @@ def aligned_groups(way: str, releases: int) -> Groups:
 
 
 def spelled_groups(groups: Groups) -> str:
-    """What `aligned_groups` reads."""
+    """The text that `aligned_groups` reads."""
     if len(groups) == 1:
         return Way.TOGETHER.value
     if all(len(group) == 1 for group in groups):
@@ -86,21 +73,12 @@ def spelled_groups(groups: Groups) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Releases:
-    """Several releases of one file, the last of which is the one that is to be judged.
+    """Several releases of one file; the last is the one to be judged."""
 
-    Attributes
-    ----------
-    files : tuple of FilePair
-        In the order in which they came, each with what the intruder compares it with.
-    groups : tuple of tuple of int
-        Which of them can be aligned (`aligned_groups`).
-    options : ProblemOptions
-        For all of them.
-    """
-
+    # in the order in which they came, each with what the intruder compares it with
     files: tuple[FilePair, ...]
-    groups: Groups
-    options: ProblemOptions
+    groups: Groups  # which of them can be aligned (`aligned_groups`)
+    options: ProblemOptions  # for all of them
 
     def group(self, number: int) -> tuple[int, ...]:
         """The releases that can be aligned with this one and were there by then, itself the last."""
@@ -114,13 +92,7 @@ class Releases:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """One release as it is to be read.
-
-    Attributes
-    ----------
-    original, masked : path, frame or Table
-    options : ProblemOptions
-    """
+    """One release as it is to be read."""
 
     original: Any
     masked: Any
@@ -130,25 +102,11 @@ class Given:
 def given_releases(
     original: Any, masked: Any, options: ProblemOptions, way: str, *, versions: bool
 ) -> list[Given]:
-    """Releases, each with its original.
+    """Releases in the order in which they came, each with its original.
 
-    Parameters
-    ----------
-    original : path, frame, None, or sequence of these
-        Several are sources that are joined by id; or, with `versions`, one original for each release.
-    masked : path, frame, None, or sequence of these
-        Releases in the order in which they came.
-    options : ProblemOptions
-        Of their attributes, a release is compared by those that it has.
-    way : str
-        ``together``, ``apart`` or groups (`aligned_groups`).
-    versions : bool
-        What several originals are.
-
-    Raises
-    ------
-    UsageError, DataError
-        If the numbers of files or the options do not fit, or sources cannot be joined.
+    Several originals are sources that are joined by id; or, with `versions`, one for each release.
+    UsageError or
+    DataError if the numbers of files or the options do not fit, or sources cannot be joined.
     """
     originals, released = _listed(original), _listed(masked)
     groups = aligned_groups(way, max(1, len(released)))
@@ -216,7 +174,7 @@ def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
 
 
 def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
-    """For each release the record of its own masking, where such records say who is who.
+    """For each release the record of its own masking, where such records give the alignment.
 
     That of another release has another order: of a wrong truth next to nothing is linked.
     """
@@ -237,7 +195,7 @@ def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
 def _of_their_own(
     options: ProblemOptions, releases: Sequence[Any], text: Sequence[str]
 ) -> list[ProblemOptions]:
-    """For each release the options with those of the attributes that it has, where others have the others."""
+    """Options of each release with the attributes that it has, where others have the others."""
     if options.attributes is None or isinstance(options.attributes, str) or len(releases) < 2:
         return [options] * len(releases)
     tables = [load_table(each, "masked", text) for each in releases]

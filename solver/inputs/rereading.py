@@ -30,24 +30,13 @@ _SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True, eq=False)
 class Rereading:
-    """How a pair is made of two files (`run.recipes.Recipe`).
+    """How a pair is made of two files (`run.recipes.Recipe`)."""
 
-    Attributes
-    ----------
-    paths : tuple of str
-        Of the queries and of the candidates.
-    moments : tuple of pair of ndarray, or None
-        Mean and deviation of each attribute, of both; None where values are compared as they are.
-    shell : LinkagePair
-        All but the records.
-    digest : bytes
-        Of the records.
-    """
-
-    paths: tuple[str, str]
+    paths: tuple[str, str]  # of the queries and of the candidates
+    # mean and deviation of each attribute, of both; None where values are compared as they are
     moments: FileMoments | None
-    shell: LinkagePair
-    digest: bytes
+    shell: LinkagePair  # all but the records
+    digest: bytes  # of the records
 
     def make(self) -> LinkagePair | None:
         """The pair; None where the files are not there, or are others."""
@@ -76,16 +65,7 @@ class Rereading:
 
 
 def rereading(pair: LinkagePair, sources: Sequence[Any], moments: FileMoments | None) -> Rereading | None:
-    """How others can read a pair; None where it has to be sent.
-
-    Parameters
-    ----------
-    pair : LinkagePair
-    sources : sequence of any
-        What the file of the queries and that of the candidates were read from.
-    moments : FileMoments, optional
-        Of the two, in this order; None where values are compared as they are.
-    """
+    """How workers can read a pair themselves; None where it has to be sent."""
     paths = [Path(each).resolve() for each in sources if isinstance(each, str | Path)]
     if len(paths) < 2 or any(path.suffix.lower() not in _SUFFIXES for path in paths):
         return None

@@ -36,18 +36,10 @@ _NOT_TEXT = (Kind.LOGICAL, Kind.WHOLE, Kind.NUMBER)
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table to be masked.
+    """A table to be masked."""
 
-    Attributes
-    ----------
-    stored : StoredFile
-        The table; a pandas frame has its own index.
-    name : str
-        What to call it: the name of its file, or of a public data set.
-    """
-
-    stored: StoredFile
-    name: str
+    stored: StoredFile  # the table; a pandas frame has its own index
+    name: str  # what to call it: the name of its file, or of a public data set
 
     @property
     def content(self) -> bytes | None:
@@ -66,7 +58,7 @@ class Source:
         return without_blanks(self.stored.frame)
 
     def schema(self, declared: Schema | None = None) -> Schema:
-        """What is known of all columns: what is declared, what the file says, and what `describe` guesses."""
+        """Schema of all columns: declared, from the file, and guessed as `describe` does."""
         return guessed_schema(self.plain, self.stored.columns, declared)
 
     def labels(self, names: Sequence[str], declared: Schema | None = None) -> dict[str, dict[str, Any]]:
@@ -75,7 +67,7 @@ class Source:
 
     @cached_property
     def known(self) -> pd.DataFrame:
-        """The table with missing values in the place of codes that its file itself declares missing."""
+        """The table with missing values in the place of codes that its file declares missing."""
         frame = self.plain
         coded = {name: notes.missing for name, notes in self.stored.columns.items() if notes.missing}
         return with_columns(frame, {name: without_codes(frame[name], codes) for name, codes in coded.items()})
@@ -83,7 +75,7 @@ class Source:
     def with_codes(self, table: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
         """A masked table with the missing codes of the file where they were; other columns are the file's.
 
-        Of columns with lists of categories these hold only what occurs.
+        Columns with lists of categories keep only those that occur.
         """
         frame, columns = self.plain, {}
         for name in frame.columns:
@@ -94,13 +86,7 @@ class Source:
         return occurring_only(with_columns(table, columns), masked)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
-        """What a file cannot hold of this table, a sentence each.
-
-        Raises
-        ------
-        DataError
-            If it cannot hold the table at all, for the names of columns, say.
-        """
+        """Sentences on what a file cannot hold of this table; DataError if it cannot hold it at all."""
         made = writable_format(output)
         made.write(replace(self.stored, frame=self.stored.frame.head(1)), Path(output))
         # Text files keep what is not masked letter by letter.
@@ -111,10 +97,11 @@ class Source:
         return (*said, *made.loses(self.stored))
 
     def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
-        """From text to text, take columns that are not masked letter by letter: codes such as 007 stay 007.
+        """From text to text, copy columns that are not masked letter by letter: codes such as 007 stay 007.
 
-        Where all values of a masked column are among those that it had, they are written as the file writes
-        them, too: 3 stays 3 in a column of whole numbers of which one is missing, and TRUE stays TRUE.
+        Where all values of a masked column are among those that it had, they are spelled as in the
+        file, too: 3 stays
+        3 in a column of integers of which one is missing, and TRUE stays TRUE.
         """
         both_text = all(Path(name).suffix.lower() in DELIMITED.suffixes for name in (self.name, output))
         if not both_text:
@@ -139,9 +126,9 @@ def _names(column: pd.Series) -> set[str]:
 
 
 def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.Series:
-    """Values of a masked column as they are written in the file, in which the same column was read as before.
+    """Values of a masked column as the file spells them; each has one spelling, the first.
 
-    Each value has one spelling, the first: who had 3.0, and who 3, is not for a masked column to tell.
+    Who had 3.0, and who 3, is not for a masked column to tell.
     """
     first = ~before.duplicated() & before.notna()
     spelling = dict(zip(before[first].map(spelled), written[first], strict=True))
@@ -151,14 +138,9 @@ def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.S
 def read_source(
     data: TableLike, methods: Sequence[MaskingMethod], id_column: str | None, text_columns: Sequence[str] = ()
 ) -> Source:
-    """Read what `mask` is given.
+    """Read the table that `mask` is given; DataError if that is impossible.
 
-    Ids, what a schema calls categories, and `text_columns` are kept as a text file has them.
-
-    Raises
-    ------
-    DataError
-        If it cannot be read, or is not a table.
+    Ids, categories of a schema, and `text_columns` are kept as a text file has them.
     """
     if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
         return Source(

@@ -35,21 +35,7 @@ def answer(
     command: str | None,
     parts: Sequence[Part] = (),
 ) -> FamilyFit:
-    """The result of one search, every number of it recounted by the evaluator.
-
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-        The state of the finished search.
-    choices : EngineOptions
-        Its settings.
-    engine : Engine
-    command : str or None
-        The command line to note.
-    parts : sequence of Part
-        What the bound is the sum of; empty where it is the bound of a search of all records.
-    """
+    """Make the result of one search, every number of it recounted by the evaluator."""
     evaluation = run.final  # before all else, which may depend on it
     aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
     seconds = incumbent.clock.seconds
@@ -99,7 +85,7 @@ def answer(
 
 
 def _parts(parts: Sequence[Part]) -> dict[str, Any]:
-    """How many parts the bound is the sum of, and how many of them were closed."""
+    """Number of parts that the bound is the sum of, and how many of them were closed."""
     if not parts:
         return {}
     return {
@@ -113,7 +99,7 @@ def _parts(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[str, Any]:
-    """What the engine has maximised and its bound, where that is not the number of linked records."""
+    """Objective of the engine and its bound, where that is not the number of linked records."""
     found = problem.survey.links(evaluation.linked, shares(problem))
     if found:
         most = max(found[WEIGHTED[0]], bound * problem.survey.unit)
@@ -124,19 +110,19 @@ def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[s
 
 
 def _status(status: Status, objective: Mapping[str, float]) -> Status:
-    """How the search ended: a gap that is small beside the mean weight may be wide beside what is linked."""
+    """Final status: a gap that is small beside the mean weight may be wide beside the linked weight."""
     low, high = objective.values() if objective else (0.0, 0.0)
     open_end = high > low * (1.0 + _MEET)
     return Status.FEASIBLE if status is Status.OPTIMAL and open_end else status
 
 
 def work_done(clock: Clock) -> dict[str, float]:
-    """The work limit and the work that was done, in units, where there is a limit."""
+    """The work limit and the work done, in units, where there is a limit."""
     return {} if clock.work_limit is None else {"work_limit": clock.work_limit, "work": round(clock.now, 6)}
 
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
-    """The baselines, and the best of those that this family does not contain, where it links more."""
+    """The baselines, and the best of those outside of the family where it links more."""
     known = best_known(problem.aggregator, problem.pair, run.baselines, run.incumbent.value)
     found = None
     if known is not None:
@@ -156,11 +142,11 @@ def in_population(counts: Mapping[str, float | None], unit: float) -> dict[str, 
 
 
 def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
-    """Records that a tie alone keeps from being linked, and those of them that are tied with twins.
+    """Records that only a tie keeps from being linked, and those of them tied with twins.
 
-    Twins equal the partner on every attribute: no parameters tell them apart. All other ties are those of the
-    parameters found, and decide only where no rival is nearer. Where there are twins, also what guessing
-    among them is expected to link, and what it adds at most, whatever the parameters.
+    Twins equal the partner on every attribute: no parameters separate them. All other ties are those of the
+    parameters found, and decide only where no rival is nearer. With twins also the expected links of guessing
+    among them, and what guessing adds at most, whatever the parameters.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
@@ -200,9 +186,9 @@ def _finite(values: FloatArray) -> FloatArray:
 
 
 def most_blocks(weight: FloatArray, bound: float) -> int:
-    """How many blocks can have a total weight within `bound`: the lightest first.
+    """Largest number of blocks with a total weight within `bound`: the lightest first.
 
-    Sums are taken for equal where a certificate, whose bound is exact, takes them for equal.
+    Sums are equal where a certificate, with its exact bound, takes them for equal.
     """
     return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 2e-9) + 1e-9, side="right"))
 
@@ -215,22 +201,11 @@ _MOMENT = 0.15
 
 
 def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any] | None:
-    """Which attributes (of an OWA: ranks) print as zero, although without them others would be linked.
+    """Attributes (of an OWA: ranks) that print as zero, although links depend on them.
 
-    Parameters
-    ----------
-    aggregator : Aggregator
-    run : Run
-        Has the best parameters.
-    linked : int
-        Records that they link.
-
-    Returns
-    -------
-    dict or None
-        ``attributes`` (or what else `Words.owners` says), their names; ``linked_without``, the records linked
-        without all of them, that is, if records never differed in them, or None where there was no time to
-        count. None where nothing that prints as zero matters.
+    Their names by `Words.owners`, and ``linked_without``, the records linked if records never differed in
+    them;
+    None where there was no time to count. None where no such parameter matters.
     """
     theta = run.incumbent.solution
     importance = aggregator.importance(theta)
@@ -254,7 +229,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
 
 
 class _Count:
-    """Counts records linked without some attributes (or ranks, or parts: what parameters belong to)."""
+    """Counts records linked without some attributes (or ranks, or whatever parameters belong to)."""
 
     def __init__(self, aggregator: Aggregator, run: Run) -> None:
         self._aggregator, self._theta = aggregator, run.incumbent.solution
@@ -262,7 +237,7 @@ class _Count:
         self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.incumbent.clock.seconds >= until)
 
     def __call__(self, gone: Sequence[int]) -> int | None:
-        """How many; None where there is no time to look at all records."""
+        """Number linked; None where there is no time for all records."""
         evaluation = self._evaluator.count(self._form(gone))
         return evaluation.count if evaluation.settled.all() else None
 

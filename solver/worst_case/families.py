@@ -48,17 +48,9 @@ _SPARE = 0.5
 
 
 def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
-    """The families that are asked for, the poorer before the richer; None where it is one by its name.
+    """The families asked for, the poorer before the richer; None for a single name.
 
-    Parameters
-    ----------
-    aggregator : str or sequence of str
-        A name, ``all``, names joined by commas, or a sequence of names.
-
-    Raises
-    ------
-    FormulationError, UsageError
-        If a name is unknown or given twice, or there is none.
+    FormulationError or UsageError if a name is unknown or given twice, or there is none.
     """
     if isinstance(aggregator, str):
         if aggregator != ALL and "," not in aggregator:
@@ -82,24 +74,11 @@ def fit_families(
 ) -> FitResult:
     """Search several families on one file pair.
 
-    Half of the time is shared out evenly over the families, so that each has an attack and what one leaves
-    over goes to the next; each starts from the answers of those that it contains. The rest goes to those that
-    decide how large the worst case may be (`_Families`), and a bound goes down to what its family contains.
-
-    Parameters
-    ----------
-    original, masked
-        As `fit` takes them.
-    names : sequence of str
-        The families, the poorer before the richer, as `several` gives them.
-    options : ProblemOptions
-        The problem, whatever its aggregator; `k_additive` is for ``choquet``.
-    request : FitRequest
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If the files cannot be used, or no family can take them.
+    Half of the time is shared evenly over the families, so that each has an attack, and the rest of one
+    goes to
+    the next; each starts from the attacks of those that it contains. What is kept goes to those that
+    decide how
+    large the worst case may be (`_Families`), and a bound goes down to the families inside of its own.
     """
     if request.certificate:
         raise UsageError(
@@ -126,7 +105,7 @@ def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
 
 
 def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
-    """The files, with a family that takes any attributes."""
+    """Read the files with a family that takes any attributes."""
     signed = options.differences == "signed"
     carrier = "mahalanobis" if signed else "weighted-mean"
     return make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
@@ -135,7 +114,7 @@ def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
 def family_problems(
     first: Problem, names: Sequence[str], options: ProblemOptions
 ) -> dict[str, Problem | Exception]:
-    """The problem of every family, or why it cannot take it; the reason is raised where none can."""
+    """The problem of every family, or why it cannot take the files; raised where none can."""
     problems = {name: _problem(first, name, options) for name in names}
     if not any(isinstance(problem, Problem) for problem in problems.values()):
         raise next(error for error in problems.values() if isinstance(error, Exception))
@@ -149,9 +128,9 @@ def search_families(
     clock: Clock,
     starts: Mapping[str, Sequence[Start]] | None = None,
 ) -> FitResult:
-    """Search every family that can take the files; UsageError where none has a result in the clock's time.
+    """Search every family that can take the files; UsageError where none has a result in time.
 
-    `starts` are parameters that are known of some of the families, by name.
+    `starts` are known parameters of some families, by name.
     """
     many = sum(isinstance(problem, Problem) for problem in problems.values())
     request = replace(request, sampling=replace(request.sampling, families=max(many, 1)))
@@ -184,7 +163,7 @@ class _Families:
         self._kept = self._keeps()
 
     def _keeps(self) -> float:
-        """What of the time is kept for families that are searched again; samples are searched once."""
+        """Time kept for families that are searched again; samples are searched once."""
         remaining = self.clock.remaining
         once = not self._request.engine.proves or planned(self._first, self._request) is not None
         return 0.0 if once or remaining is None else _AGAIN * remaining
@@ -229,9 +208,9 @@ class _Families:
     # ---- time
 
     def _slice(self, name: str, at: int) -> float | None:
-        """The share of one of the families that are to be searched for the first time.
+        """Share of time of a family's first search.
 
-        The last one has all, unless another one is to be searched again that it does not contain.
+        The last one has all, unless a family that it does not contain is to be searched again.
         """
         remaining, left = self.clock.remaining, len(self._problems) - at
         if remaining is None:
@@ -240,7 +219,7 @@ class _Families:
         return max((remaining - (self._kept if waiting else 0.0)) / left - self._beyond, 1e-9)
 
     def _open(self) -> dict[str, FamilyFit]:
-        """The families that may link more than what was found of any, if only time has ended their search."""
+        """Families that may link more than any attack found, if only time has ended their search."""
         known = {
             one.aggregator: one.result
             for one in handed_down(list(self._rows.values()), self._contains)
@@ -269,7 +248,7 @@ class _Families:
             self._rows[name] = self._again(name, max(share * left - self._beyond, 1e-9))
 
     def _is_behind(self, name: str) -> bool:
-        """Whether a family was not told of what one inside of it links."""
+        """Whether a family has not been given the better attack of one inside of it."""
         result = self._rows[name].result
         assert result is not None
         inner = [other for other in self._found if other != name and self._contains(name, other)]
@@ -284,9 +263,9 @@ class _Families:
         return (name for name in self._found if name not in asked and self._is_behind(name))
 
     def _deciding(self, asked: set[str]) -> list[str]:
-        """The families to be searched again, which share what is left; of two the one that contains both.
+        """Families to search again, which share the time left; of nested ones the outermost.
 
-        Those that have no bound, which settle nothing, only where no others are left: first the poorest.
+        Those without a bound, which settle nothing, only where no others are left: first the poorest.
         """
         known = {name: result for name, result in self._open().items() if name not in asked}
         bounded = [name for name, result in known.items() if result.bounded]
@@ -304,8 +283,8 @@ class _Families:
     ) -> Family:
         """Search one family, this `part` of the call, within its share.
 
-        A search comes to its end a moment after its time, and of large files that moment is long: what it
-        took for one family is set aside for each of the others.
+        A search ends a moment after its time, and on large files that moment is long: it is set aside
+        for the others.
         """
         clock, problem = self.clock.part(share), self._problems[name]
         starts = [*known, *self._lifted(name), *self._starts.get(name, ())]
@@ -327,7 +306,7 @@ class _Families:
         return Family(name, fitted.result, None, run.final, fitted.cores, kept)
 
     def _lifted(self, name: str) -> Iterator[Start]:
-        """What others have found that this family contains, as it has them."""
+        """Attacks of contained families, as parameters of this one."""
         aggregator = self._problems[name].aggregator
         for other, start in self._found.items():
             lift = aggregator.lift_from(self._problems[other].aggregator)
@@ -347,7 +326,7 @@ class _Families:
         return joined
 
     def details(self) -> dict[str, Any]:
-        """What holds for the run as a whole."""
+        """Details of the run that all families share."""
         described = self._first.describe()
         same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
         return {
@@ -370,18 +349,11 @@ BOUND_FROM = "bound_from"
 
 
 def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]) -> list[Family]:
-    """The families, each with the bound of one that contains it where that is lower, and its name.
+    """Give each family the bound of one that contains it where that is lower, and its name.
 
-    What a certificate would be made of (`FamilyFit.fitted`) stays the family's own. Bounds that hold up to a
-    margin are about other distances in every family, and stay where they are; so do those that an order of
-    attributes or ranks has raised.
-
-    Parameters
-    ----------
-    families : sequence of Family
-        All of one file pair.
-    contains : callable
-        Whether the first of two families, by name, contains the second.
+    What a certificate would be made of (`Family.fitted`) stays the family's own. Bounds that hold up to a
+    margin
+    are about other distances in every family and stay, and so do those that an order has raised.
     """
     found = {one.aggregator: one.result for one in families if one.result is not None}
     for name, result in list(found.items()):
@@ -393,20 +365,13 @@ def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]
 
 
 def _may(result: FamilyFit, lower: FamilyFit) -> bool:
-    """Whether a bound of another family says as much of this one."""
+    """Whether a bound of another family holds for this one."""
     exact = result.details["margin"] is None and lower.details["margin"] is None
     return exact and result.limit != "ties" and meets(lower.interval[1], result.interval[0])
 
 
 def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> FamilyFit:
-    """The result with the bounds of another one where these are lower, and the name of where they are from.
-
-    Parameters
-    ----------
-    result, lower : FamilyFit
-    name : str, optional
-        None where both are of one family.
-    """
+    """Lower the bounds of a result to those of another one; `name` is that of another family."""
     keys = objective(result.details)
     details: dict[str, Any] = {**result.details}
     for key, least in ((keys[1], keys[0]), (limit_key(LINKED), LINKED[0]), (limit_key(keys), keys[0])):
@@ -423,15 +388,7 @@ def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> 
 
 
 def joined_searches(before: Family, again: Family, *, lower: bool) -> Family:
-    """One family after a second search, which went on from what the first had found.
-
-    Parameters
-    ----------
-    before, again : Family
-        Both with a result.
-    lower : bool
-        Whether the second has proved more: else the proof is that of the first.
-    """
+    """Join two searches of a family, the second started from the first; `lower`: it proved more."""
     first, second = before.result, again.result
     assert first is not None
     assert second is not None
@@ -447,7 +404,7 @@ def joined_searches(before: Family, again: Family, *, lower: bool) -> Family:
 
 
 def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """What two searches took together, and how they came along."""
+    """Time and trace of two searches together."""
     began, phases = first["seconds"], dict(first["phases"])
     for phase, seconds in second["phases"].items():
         phases[phase] = round(phases.get(phase, 0.0) + seconds, 3)

@@ -1,4 +1,9 @@
-"""Bounds of a file from parts of it that are searched each by itself: the sum of their bounds."""
+"""Bounds of a file from parts of it that are searched each by itself: the sum of their bounds.
+
+Among thousands of records that exclude each other in many ways a search proves little, among fifty nearly
+everything. No parameters link more of all records than the most that any link of each part. The price is that
+every part may have parameters of its own; so where there is time left, two parts become one, and so on.
+"""
 
 from __future__ import annotations
 
@@ -24,53 +29,27 @@ from linkrisk.solver.worst_case.search_state import Run, beside_orders, out_of_t
 
 @dataclass(frozen=True)
 class Shared:
-    """What the searches of all parts share.
+    """What the searches of all parts share."""
 
-    Attributes
-    ----------
-    searched : Searched
-        The whole file.
-    engine : Engine
-    options : EngineOptions
-    orders : bool
-        Whether the bound of each part is to be one of what orders link, too (`beside_orders`).
-    """
-
-    searched: Searched
+    searched: Searched  # the whole file
     engine: Engine
     options: EngineOptions
+    # whether the bound of each part is to be one of what orders link, too (`beside_orders`)
     orders: bool = True
 
 
 @dataclass(frozen=True)
 class PartSearch:
-    """What the search of one part found.
+    """Result of the search of one part."""
 
-    Attributes
-    ----------
-    blocks : ndarray of int, shape (size,)
-        Its records, as blocks of the file.
-    theta : ndarray of float64, shape (dimension,)
-        Parameters that link most of them.
-    linked, bound : float
-        Weight that they link, and that no parameters exceed.
-    lost : ndarray of bool, shape (size,)
-        Records that no parameters link.
-    seconds : float
-    proof : Proof
-        What the bound rests on.
-    system : BlockSystem
-        What the proof is about; its pair has no candidates, so that it travels light.
-    """
-
-    blocks: IndexArray
-    theta: FloatArray
-    linked: float
+    blocks: IndexArray  # (size,): its records, as blocks of the file
+    theta: FloatArray  # (dimension,): parameters that link most of them
+    linked: float  # linked, bound weight that they link, and that no parameters exceed
     bound: float
-    lost: BoolArray
+    lost: BoolArray  # (size,): records that no parameters link
     seconds: float
-    proof: Proof
-    system: BlockSystem
+    proof: Proof  # what the bound rests on
+    system: BlockSystem  # what the proof is about; its pair has no candidates, so that it travels light
 
 
 def search_part(shared: Shared, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
@@ -106,24 +85,12 @@ _FIRST = ("", "compare", "attack")
 
 @dataclass(frozen=True)
 class Part:
-    """Some blocks, and what is proven of them.
+    """Some blocks, and what is proven of them."""
 
-    Attributes
-    ----------
-    blocks : ndarray of int, shape (any,)
-        Ascending.
-    weight : float
-        Of all of them.
-    search : PartSearch or None
-        Of these blocks; None where there was none.
-    halves : tuple of Part
-        The two that it is made of; none of a part of the first round.
-    """
-
-    blocks: IndexArray
-    weight: float
-    search: PartSearch | None = None
-    halves: tuple[Part, ...] = ()
+    blocks: IndexArray  # (any,): ascending
+    weight: float  # of all of them
+    search: PartSearch | None = None  # of these blocks; None where there was none
+    halves: tuple[Part, ...] = ()  # the two that it is made of; none of a part of the first round
 
     @property
     def bound(self) -> float:
@@ -137,11 +104,11 @@ class Part:
 
     @property
     def settled(self) -> bool:
-        """Whether parameters are known that link as many as the bound allows."""
+        """Whether known parameters link as many as the bound allows."""
         return self.search is not None and self.search.linked >= self.bound - 1e-9
 
     def deciding(self) -> Iterator[Part]:
-        """The parts whose own searches the bound is the sum of, or that have none."""
+        """The parts with the searches that the bound is the sum of, or without any."""
         if self.halves and sum(half.bound for half in self.halves) <= self.bound:
             for half in self.halves:
                 yield from half.deciding()
@@ -150,24 +117,9 @@ class Part:
 
 
 class UntilHopeless(Beside):
-    """The clock of a search of all records, which ends early when it will not come to much.
+    """Clock of a search of all records that ends early where its gap stays wide.
 
-    That is to be seen from the moment when it is at work on the proof, not while it still makes rows.
-
-    Parameters
-    ----------
-    whole : Clock
-        Of the run.
-    total : float
-        Weight of all blocks.
-    steering : PartSteering
-    report : callable, optional
-        Told of all progress, as of any search.
-
-    Attributes
-    ----------
-    ended_early : bool
-        Whether the search was ended for that.
+    That is judged from the moment when it is at work on the proof, not while it still makes rows.
     """
 
     def __init__(
@@ -183,14 +135,14 @@ class UntilHopeless(Beside):
         self.ended_early = False
 
     def note(self, progress: Progress) -> None:
-        """Take note of the interval, and hand the report on."""
+        """Note the interval, and pass the report on."""
         self._proving = self._proving or progress.phase not in _FIRST
         self._hopeless = self._proving and progress.bound - progress.value > self._wide
         if self._report is not None:
             self._report(progress)
 
     def end(self) -> None:
-        """The search is over: what it leaves behind, such as its evaluator, goes by the whole run's time."""
+        """The search is over: what it leaves behind, such as its evaluator, goes by the run's own time."""
         self._over = True
 
     @property
@@ -210,27 +162,11 @@ def search_whole(
     starts: Sequence[Start] = (),
     crew: Crew | None = None,
 ) -> tuple[Run, tuple[Part, ...]]:
-    """Search all records; and where that proves little in its time, parts of them.
+    """Search all records; where that proves little in its time, parts of them.
 
-    Parameters
-    ----------
-    searched : Searched
-    engine : Engine
-    clock : Clock
-    options : EngineOptions
-    report : callable, optional
-        Called with every progress report.
-    starts : sequence of Start
-        As `search` takes them.
-    crew : Crew, optional
-        Who counts and searches parts; this machine when absent.
-
-    Returns
-    -------
-    Run
-        With a bound that orders do not exceed either (`beside_orders`).
-    tuple of Part
-        What the bound is the sum of; empty where it is the bound of a search of all records.
+    The bound covers orders, too (`beside_orders`). The parts are those that the bound is the sum of; none
+    where
+    it is the bound of a search of all records.
     """
     steering, pair, crew = options.steering.parts, searched.pair, crew or Crew()
     elsewhere = counting_by(crew, pair)
@@ -250,7 +186,7 @@ def search_whole(
 
 
 def _over(run: Run) -> bool:
-    """Whether there is nothing more to do, or no time."""
+    """Whether nothing is left to do, or no time."""
     return run.incumbent.proven or run.incumbent.clock.expired
 
 
@@ -264,7 +200,7 @@ def _in_parts(task: SearchTask, run: Run, crew: Crew) -> tuple[Run, tuple[Part, 
 
 
 def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[Run, tuple[Part, ...]]:
-    """Search all records to the end, with what is known of them: without a limit, until it is proven."""
+    """Search all records to the end from what is known: without a limit, until it is proven."""
     incumbent, clock, report = known.incumbent, task.clock, task.report
     began = clock.seconds
 
@@ -295,7 +231,7 @@ def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[R
 
 
 def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
-    """A trace that another search has gone on with, which began anew."""
+    """A trace with the moments of a later search that improve on it."""
     found = list(trace)
     for at, value, bound in later:
         _, most, least = found[-1]
@@ -305,7 +241,7 @@ def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
 
 
 class _Work:
-    """The searches of parts, round by round; `run` has their bound as soon as it is better."""
+    """Searches of parts, round by round; `run` has their bound as soon as it is better."""
 
     def __init__(self, task: SearchTask, run: Run, crew: Crew) -> None:
         options = task.options
@@ -346,12 +282,12 @@ class _Work:
 
     @property
     def _done(self) -> bool:
-        """Whether a lower bound would be none: parameters are known, or an order, that link as many."""
+        """Whether lowering the bound is useless: parameters or an order that link as many are known."""
         incumbent, best = self.run.incumbent, self.run.orders.best
         return incumbent.proven or (best is not None and best.weight >= incumbent.bound)
 
     def so_far(self) -> tuple[Run, tuple[Part, ...]]:
-        """What is known now, out of reach of the thread, which may go on for a while."""
+        """A copy of what is known now, as the thread may go on for a while."""
         run, incumbent = self.run, self.run.incumbent.frozen()
         outcome = out_of_time(incumbent, run.outcome)
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
@@ -359,12 +295,12 @@ class _Work:
         return known, deciding if incumbent.bound < self._evens - 1e-9 else ()
 
     def close(self) -> None:
-        """End the processes, but for those of a crew, which count what is to be shown."""
+        """End the processes, but for those of the run, which count what is to be shown."""
         if self._workers is not None and self._workers is not self._hired:
             self._workers.close()
 
     def _make_workers(self) -> Workers[Shared]:
-        """Those that were asked for; else processes, where there are processors and enough to do for each."""
+        """The workers of the run; else processes, with processors and enough to do for each."""
         if self._hired is not None:
             return self._hired
         clock = self._clock
@@ -398,7 +334,7 @@ class _Work:
             self._note(done, len(tasks))
 
     def _merge(self) -> None:
-        """Two parts become one, the settled with the settled, so that these have the best chance again."""
+        """Join parts in pairs, settled with settled, so that these have the best chance again."""
         order = sorted(range(len(self.parts)), key=lambda at: not self.parts[at].settled)
         merged = []
         for first, second in zip(order[::2], order[1::2], strict=False):

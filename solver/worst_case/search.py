@@ -48,80 +48,42 @@ _UNSEEN = (
 
 @dataclass(frozen=True)
 class Start:
-    """What another search of these blocks has found.
+    """Parameters and proof from another search of these blocks."""
 
-    Attributes
-    ----------
-    theta : ndarray of float64, shape (dimension,)
-        As this family has them.
-    linked : ndarray of bool, shape (blocks,)
-        Which blocks they linked there, so that these can be counted first.
-    cores : tuple of frozenset of int
-        Blocks that could not all be linked there, to be asked about first.
-    same_draw : bool
-        Whether it was searched on the samples that are to be searched here, if these are samples: it knows
-        nothing of the records outside of them, then.
-    bound : float
-        What no parameters link, where a search of this family has proved that.
-    """
-
-    theta: FloatArray
-    linked: BoolArray
+    theta: FloatArray  # (dimension,): as this family has them
+    linked: BoolArray  # (blocks,): which blocks they linked there, so that these can be counted first
+    # blocks that could not all be linked there, to be asked about first
     cores: tuple[frozenset[int], ...] = ()
+    # whether it was searched on the samples that are to be searched here, if these are samples: it knows
+    # nothing of the records outside of them, then
     same_draw: bool = False
-    bound: float = np.inf
+    bound: float = np.inf  # what no parameters link, where a search of this family has proved that
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is searched, by whom, and for how long.
-
-    Attributes
-    ----------
-    problem : Searched
-    engine : Engine
-    clock : Clock
-        Of the search: the answer comes a moment after it has run out, whatever is being done then.
-    options : EngineOptions
-    report : callable, optional
-        Called with every progress report.
-    starts : sequence of Start
-        Parameters known from elsewhere: the answer links no fewer than each of them that there is time for.
-    prove : bool
-        Whether a sharp bound is wanted; if not, the search ends with the attack.
-    orders : bool
-        Whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked.
-    others : bool
-        Whether to count baselines that do not belong to the family, to be shown beside it.
-    elsewhere : Elsewhere, optional
-        Who counts where there is much to count.
-    """
+    """What is searched, by whom, and for how long."""
 
     problem: Searched
     engine: Engine
-    clock: Clock
+    clock: Clock  # of the search: the answer comes a moment after it has run out, whatever is being done then
     options: EngineOptions
-    report: Reporter | None = None
+    report: Reporter | None = None  # called with every progress report
+    # parameters known from elsewhere: the answer links no fewer than each of them that there is time for
     starts: Sequence[Start] = ()
-    prove: bool = True
+    prove: bool = True  # whether a sharp bound is wanted; if not, the search ends with the attack
+    # whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked
     orders: bool = True
-    others: bool = True
-    elsewhere: Elsewhere | None = None
+    others: bool = True  # whether to count baselines that do not belong to the family, to be shown beside it
+    elsewhere: Elsewhere | None = None  # who counts where there is much to count
 
 
 def search(task: SearchTask, *, wait: bool = False) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
-    Parameters
-    ----------
-    task : SearchTask
-    wait : bool
-        Whether to wait for a step that overruns the clock, whose result may be worth it.
-
-    Returns
-    -------
-    Run
-        Its bound is that of distances that differ by more than a tie: see `beside_orders`.
+    The bound is that of distances that differ by more than a tie: see `beside_orders`. `wait` is whether
+    to wait
+    for a step that overruns the clock, as its result may be worth it.
     """
     work = _Work(task)
     return work.do() if wait else in_time(work, task.clock)
@@ -142,7 +104,7 @@ def count_starts(run: Run, starts: Sequence[Start]) -> None:
 
 
 class _Work:
-    """The work of one search; `run` is what it has so far, a valid answer at every moment."""
+    """Work of one search; `run` is its state, a valid answer at every moment."""
 
     def __init__(self, task: SearchTask) -> None:
         self._task, problem, clock = task, task.problem, task.clock
@@ -162,7 +124,7 @@ class _Work:
             task.elsewhere.listen(self._tell)
 
     def _tell(self, tasks: str) -> None:
-        """How far a look at all records is; later phases have other things to say."""
+        """Report how far a pass over all records is; later phases report other things."""
         incumbent = self.run.incumbent
         if incumbent.phase == "compare":
             incumbent.work = tasks
@@ -210,7 +172,7 @@ class _Work:
         return run
 
     def so_far(self) -> Run:
-        """What is known now, out of reach of the thread, which may go on for a while."""
+        """A copy of what is known now, as the thread may go on for a while."""
         if not self._clock.stopped:
             self._attacked.wait(_FIRST)
         run, incumbent = self.run, self.run.incumbent.frozen()
@@ -220,7 +182,7 @@ class _Work:
         return replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
 
     def _count_known(self) -> None:
-        """First attacks: baselines that belong to the family, and parameters known from elsewhere."""
+        """First attacks: baselines of the family, and known parameters."""
         run, aggregator = self.run, self._problem.aggregator
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
@@ -231,7 +193,7 @@ class _Work:
             run.incumbent.improve(theta, run.evaluator.count(aggregator.form(theta)).linked_weight)
 
     def _count_others(self) -> None:
-        """Count the baselines that do not belong to the family, to be shown beside it.
+        """Count the baselines outside of the family, to be shown beside it.
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
@@ -248,7 +210,7 @@ class _Work:
         return evaluation
 
     def _count_orders(self) -> None:
-        """Count what comparing attributes one after another links, before the search takes the time for it.
+        """Count lexicographic comparison of attributes, before the search takes the time for it.
 
         Every family that contains the weighted means comes as near to that as a double allows, and one that
         contains the OWA to comparing ranks.
@@ -270,7 +232,7 @@ class _Work:
         self.run.orders = Orders(tuple(found), counted=not late())
 
     def _estimate(self) -> None:
-        """Say how long a look at all records takes, and leave time for one when the search is over."""
+        """Report how long a pass over all records takes, and leave time for one after the search."""
         clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
         build = self._build
         if pairs_of(self._problem) <= build.most_at_once:

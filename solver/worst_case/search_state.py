@@ -28,18 +28,10 @@ _UNCOUNTED = (
 
 @dataclass(frozen=True)
 class Orders:
-    """What comparing attributes, or ranks, one after another links.
+    """Links of lexicographic comparison of attributes or ranks, which bounds must not be below."""
 
-    Attributes
-    ----------
-    found : tuple of Ordered
-        The best order of each kind that is a limit of the family.
-    counted : bool
-        Whether there was time to count them.
-    """
-
-    found: tuple[Ordered, ...] = ()
-    counted: bool = False
+    found: tuple[Ordered, ...] = ()  # the best order of each kind that is a limit of the family
+    counted: bool = False  # whether there was time to count them
 
     @property
     def best(self) -> Ordered | None:
@@ -49,35 +41,17 @@ class Orders:
 
 @dataclass
 class Run:
-    """The state of a search, and in the end its answer.
+    """The state of a search, and in the end its answer."""
 
-    Attributes
-    ----------
-    incumbent : Incumbent
-        Attack and bound.
-    evaluator : Evaluator
-        Has counted them.
-    system : BlockSystem
-        The rows that the engine works on.
-    outcome : EngineResult
-        How the engine ended; until then, what is to be said when the run is cut off.
-    phases : dict
-        Seconds by phase.
-    baselines : dict
-        Weight linked by each distance that needs no learning; None where there was no time to count it.
-    orders : Orders
-        What the bound must not be below (`beside_orders`).
-    in_order : ndarray of bool, shape (blocks,), or None
-        Blocks linked by the order of attributes or ranks that has raised the bound.
-    """
-
-    incumbent: Incumbent[FloatArray]
-    evaluator: Evaluator
-    system: BlockSystem
-    outcome: EngineResult
-    phases: dict[str, float] = field(default_factory=dict)
+    incumbent: Incumbent[FloatArray]  # attack and bound
+    evaluator: Evaluator  # has counted them
+    system: BlockSystem  # the rows that the engine works on
+    outcome: EngineResult  # how the engine ended; until then, what is to be said when the run is cut off
+    phases: dict[str, float] = field(default_factory=dict)  # seconds by phase
+    # weight linked by each distance that needs no learning; None where there was no time to count it
     baselines: dict[str, float | None] = field(default_factory=dict)
-    orders: Orders = Orders()
+    orders: Orders = Orders()  # what the bound must not be below (`beside_orders`)
+    # (blocks,),: blocks linked by the order of attributes or ranks that has raised the bound
     in_order: BoolArray | None = None
 
     @property
@@ -88,9 +62,9 @@ class Run:
 
     @cached_property
     def final(self) -> Evaluation:
-        """What became of every block under the best parameters, as far as the time limit and a moment allow.
+        """Evaluation of every block under the best parameters, as far as the time limit and a moment allow.
 
-        Blocks that neither this nor the count of these parameters has looked at are not `settled`.
+        Blocks that neither this nor the count of these parameters has compared are not `settled`.
         """
         aggregator, incumbent = self.system.aggregator, self.incumbent
         # As they are written, and exactly in the domain.
@@ -113,7 +87,7 @@ class Run:
 
 
 def out_of_time(incumbent: Incumbent[FloatArray], outcome: EngineResult | None = None) -> EngineResult:
-    """How a run ends: as its engine says, or cut off by the clock before an engine has said anything."""
+    """How a run ends: as its engine says, or cut off by the clock before its engine has ended."""
     if outcome is None:
         outcome = EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={})
     if incumbent.proven:
@@ -172,7 +146,7 @@ def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> 
 
 
 def pairs_of(problem: Searched) -> int:
-    """How many pairs of a block and a candidate there are."""
+    """Number of pairs of a block and a candidate."""
     return problem.pair.blocks * len(problem.pair.candidates)
 
 
@@ -189,14 +163,9 @@ _ORDERS_UNCOUNTED = (
 
 
 def beside_orders(run: Run, searched: Searched) -> Run:
-    """Raise the bound where an order links more, and say so; or that there was no time to count them.
+    """Raise the bound where lexicographic comparison links more, and add a note, also if it was not counted.
 
-    Parameters
-    ----------
-    run : Run
-        All that lowers its bound has been done; it is changed.
-    searched : Searched
-        What it is the run of.
+    A bound on distances that differ by more than ties does not cover orders.
     """
     notes, pair, incumbent = list(run.outcome.notes), searched.pair, run.incumbent
     best = run.orders.best
@@ -212,7 +181,7 @@ def beside_orders(run: Run, searched: Searched) -> Run:
 
 
 def _described(best: Ordered, attributes: tuple[str, ...]) -> str:
-    """What is compared, in words."""
+    """The order of comparison in words."""
     ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(attributes))]
     names = ranks if best.ranked else [shown_name(name) for name in attributes]
     said = " and then ".join(names[k] for k in best.order)

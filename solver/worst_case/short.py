@@ -47,7 +47,7 @@ def _model(rows: Sequence[Json]) -> Iterator[str]:
 
 
 def _row(row: Json, total: float) -> list[Any]:
-    """A line of the table, without a bound that says no more than that all can be linked, and its gap."""
+    """A line of the table, without a trivial bound and its gap."""
     most = row["linked_upper_bound"]
     says = most is None or row["status"] == Status.OPTIMAL or is_bound(row["linked"] or 0.0, most, total)
     left_out = () if says else ("linked_upper_bound", "gap")
@@ -55,7 +55,7 @@ def _row(row: Json, total: float) -> list[Any]:
 
 
 def _beyond_margin(result: Json) -> Iterator[str]:
-    """Why links may be more than a bound of a backend; the exact engine's is about links of any margin."""
+    """Why links may exceed a bound of a backend; the exact engine's covers links of any margin."""
     bounds = [row["linked_upper_bound"] for row in result["backends"] if row["backend"] is not None]
     least = min((bound for bound in bounds if bound is not None), default=math.inf)
     if max((row["linked"] or 0.0 for row in result["backends"]), default=0.0) > least:

@@ -63,58 +63,35 @@ _SAME_WEIGHT = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class FitRequest:
-    """How to solve, whatever the family.
-
-    Attributes
-    ----------
-    engine : Engine
-    options : EngineOptions
-    limits : Limits
-    certificate : bool
-        Whether a certificate will be asked for.
-    sampling : SamplingChoice
-        Whether all records are searched, or samples.
-    report : callable, optional
-        Called with every progress report.
-    command : str, optional
-        The command line to note.
-    workers : CrewChoice
-        Who is to do the work.
-    crew : Crew
-        Whoever does, once the run has begun.
-    proofs : bool
-        Whether several families keep what their certificates would be made of.
-    own_seconds : bool
-        Whether the certificate has seconds of its own: otherwise a part of the time limit is left to it.
-    page, listed : float
-        Seconds that are left to what is written afterwards: at all, and for each record of each family.
-    settings : mapping
-        What else the result keeps of what was asked.
-    """
+    """How to solve, whatever the family."""
 
     engine: Engine
     options: EngineOptions
     limits: Limits
-    certificate: bool = False
+    certificate: bool = False  # whether a certificate will be asked for
+    # whether all records are searched, or samples
     sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
-    report: Reporter | None = None
-    command: str | None = None
-    workers: CrewChoice = field(default_factory=CrewChoice)
-    crew: Crew = field(default_factory=Crew)
-    proofs: bool = False
+    report: Reporter | None = None  # called with every progress report
+    command: str | None = None  # the command line to note
+    workers: CrewChoice = field(default_factory=CrewChoice)  # who is to do the work
+    crew: Crew = field(default_factory=Crew)  # whoever does, once the run has begun
+    proofs: bool = False  # whether several families keep what their certificates would be made of
+    # whether the certificate has seconds of its own: otherwise a part of the time limit is left to it
     own_seconds: bool = False
+    # page, listed seconds that are left to what is written afterwards: at all, and for each record of each
+    # family
     page: float = 0.0
     listed: float = 0.0
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what else the result keeps of what was asked
 
     @contextmanager
     def hired(self) -> Iterator[FitRequest]:
-        """The request with those who do the work, until it is done; UsageError where they cannot be had."""
+        """The request with its workers, until it is done; UsageError where they cannot be had."""
         with hired(self.workers) as crew:
             yield replace(self, crew=crew)
 
     def clock(self, problem: Problem, families: int = 1) -> Clock:
-        """A clock with the limits of the request, which has run while the problem was set up.
+        """A clock with the limits of the request, running since the problem was set up.
 
         It leaves some seconds to what is written of so many families, and to their certificate.
         """
@@ -130,30 +107,17 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A result, and what its certificate would be made of.
+    """A result, and what its certificate would be made of."""
 
-    Attributes
-    ----------
-    result : FamilyFit
-        Without a certificate.
-    problem : Problem
-    run : Run
-        Of all records.
-    samples : SampledRun or None
-        Where samples were searched.
-    parts : tuple of Part
-        What the bound is the sum of, where parts were searched and came to more.
-    """
-
-    result: FamilyFit
+    result: FamilyFit  # without a certificate
     problem: Problem
-    run: Run
-    samples: SampledRun | None = None
-    parts: tuple[Part, ...] = ()
+    run: Run  # of all records
+    samples: SampledRun | None = None  # where samples were searched
+    parts: tuple[Part, ...] = ()  # what the bound is the sum of, where parts were searched and came to more
 
     @property
     def cores(self) -> tuple[frozenset[int], ...]:
-        """Blocks of which the searches have proved that they cannot all be linked."""
+        """Blocks proved not to be linkable together."""
         proof = self.run.outcome.proof
         if not self.parts:  # the rows of the run are those of its proof
             return () if proof is None else proof.excluding(self.run.system)
@@ -165,14 +129,11 @@ class Fitted:
         )
 
     def certified(self, seconds: float | None = None) -> FamilyFit:
-        """The result with its certificate, or with a note that says why there is none.
+        """The result with its certificate, or with a note why there is none.
 
-        Ctrl-C and a cancel token end the attempt, not the result; and so does whatever goes wrong.
-
-        Parameters
-        ----------
-        seconds : float, optional
-            Time for it; when absent, what is left of the time limit, or `CERTIFICATE_SECONDS` without one.
+        `seconds` limits it; when absent, the rest of the time limit, or `CERTIFICATE_SECONDS` without
+        one. Ctrl-C, a
+        cancel token and any error end the attempt, not the result.
         """
         clock, outcome = self.run.incumbent.clock, self.run.outcome
         left = CERTIFICATE_SECONDS if clock.time_limit is None else clock.time_limit - clock.seconds
@@ -282,21 +243,11 @@ class Fitted:
 def fit_one(
     problem: Problem, request: FitRequest, clock: Clock | None = None, starts: Sequence[Start] = ()
 ) -> Fitted:
-    """Search one family.
+    """Search one family; UsageError before the search if `verify` could not check its certificate.
 
-    Parameters
-    ----------
-    problem : Problem
-    request : FitRequest
-    clock : Clock, optional
-        To run on instead of one with the limits of the request; what has to be compiled has been, then.
-    starts : sequence of Start, optional
-        Parameters that the result links no fewer records than.
-
-    Raises
-    ------
-    UsageError
-        If a certificate is asked for that `verify` could not check; before the search.
+    `clock` replaces one with the limits of the request; compilation is done, then. `starts` are
+    parameters that
+    the result links no fewer records than.
     """
     samples = drawn_samples(problem, request)
     if request.certificate:
@@ -357,7 +308,7 @@ def _fit_samples(
 
 
 def planned(problem: Problem, request: FitRequest) -> Plan | None:
-    """What samples are to be drawn; None where all records are searched; UsageError as `drawn_samples`."""
+    """Plan of the samples; None where all records are searched; UsageError as `drawn_samples`."""
     choice, pair = request.sampling, problem.pair
     # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
     asked = request.workers.workers or request.limits.threads or processors()
@@ -373,7 +324,7 @@ def planned(problem: Problem, request: FitRequest) -> Plan | None:
 
 
 def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
-    """The samples to be searched, drawn before anything is looked at; None where all records are searched.
+    """Draw the samples to be searched, before any record is compared; None to search all records.
 
     UsageError when there are not as many records, or a stratum has one.
     """

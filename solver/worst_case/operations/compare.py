@@ -116,24 +116,7 @@ class BackendRow:
 
 
 class Contest:
-    """The model, the start point and the recount that all competitors share.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : EngineOptions
-    limits : Limits
-        Time for each competitor, and the token that ends the contest.
-    start : bool
-        Whether they start from the heuristic attack.
-
-    Attributes
-    ----------
-    clock : Clock
-        Stopped by the first Ctrl-C, or by the token.
-    attack : float
-        Weight linked before any of them started.
-    """
+    """The model, the starting point and the recount that all competitors share."""
 
     def __init__(self, problem: Problem, settings: EngineOptions, limits: Limits, start: bool) -> None:
         self._problem, self._settings, self._time_limit = problem, settings, limits.time
@@ -154,7 +137,7 @@ class Contest:
         self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
     def rows(self, names: Sequence[str], report: Reporter) -> Iterator[BackendRow]:
-        """One after the other, each told to `report` before it runs."""
+        """Solve by one after the other, each reported before it runs."""
         for at, name in enumerate(names):
             if self.clock.stopped:
                 break
@@ -164,7 +147,7 @@ class Contest:
             yield row
 
     def rows_by(self, helpers: Helpers, names: Sequence[str]) -> list[BackendRow]:
-        """Side by side at workers, in the order of their names, as far as they come before this is stopped.
+        """Solve side by side on workers, in the order of names, as far as rows come before this is stopped.
 
         Each has as many threads as the settings say, the exact engine as well.
         """
@@ -173,7 +156,7 @@ class Contest:
         return [row for _, row in sorted(answers, key=lambda answer: answer[0])]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a worker needs, which has a clock and an evaluator of its own."""
+        """State for a worker, which has a clock and an evaluator of its own."""
         return {**self.__dict__, "clock": None, "_evaluator": None, "_threads": self._settings.threads}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -183,14 +166,7 @@ class Contest:
         self._evaluator = Evaluator(self._problem.pair, self._threads)
 
     def row(self, name: str, stopped: Callable[[], bool] | None = None) -> BackendRow:
-        """Let a backend solve the model, or the exact engine the problem, and recount.
-
-        Parameters
-        ----------
-        name : str
-        stopped : callable, optional
-            Whether it is to end; when absent, the clock says so.
-        """
+        """Let a backend solve the model, or the exact engine the problem, and recount."""
         asked = stopped or (lambda: self.clock.stopped)
         try:
             return self._answered(name, self._exact(asked) if name == EXACT else self._milp(name, asked))
@@ -201,7 +177,7 @@ class Contest:
         return self._line(name, "failed", " ".join(said.split()))
 
     def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
-        """The row of an answer, recounted; of none, the attack that was known before, whatever came of it."""
+        """The row of a recounted answer; without one, of the attack known before."""
         result, status = answer.result, answer.result.status
         linked, kept = self._recount(result.values)
         if linked is None and status is Status.NO_SOLUTION:
@@ -272,7 +248,7 @@ class Contest:
         return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
 
     def _claimed(self, name: str, objective: float | None) -> float | None:
-        """The weight that an objective says is linked; the exact engine's is the recount itself."""
+        """Weight linked by an objective's claim; the exact engine's is the recount itself."""
         if objective is None or name == EXACT:
             return None
         return float(self._model.linked_weight(objective))
@@ -426,7 +402,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:
-    """Contradictions: claims that the recount does not find, proofs that differ, solutions above a bound.
+    """Contradictions: claims that the recount does not confirm, proofs that differ, solutions above a bound.
 
     A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
     them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
@@ -456,7 +432,7 @@ def disagreements(rows: Sequence[BackendRow]) -> list[str]:
 
 
 def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
-    """Whether one is exact and the other is not, and the exact optimum is the larger one."""
+    """Whether only one row is exact, with the larger optimum."""
     if (first.engine == EXACT) == (second.engine == EXACT):
         return False
     exact, other = (first, second) if first.engine == EXACT else (second, first)
@@ -464,5 +440,5 @@ def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
 
 
 def _counted(row: BackendRow, other: BackendRow) -> float | None:
-    """What of a solution the bound of another row speaks about."""
+    """Weight of a solution that the bound of another row covers."""
     return row.linked if other.engine == EXACT else row.linked_with_margin

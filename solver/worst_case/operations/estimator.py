@@ -280,7 +280,7 @@ WorstCaseLinkage.__doc__ = (WorstCaseLinkage.__doc__ or "").replace(
 
 
 def partner_rows(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
-    """The masked row of each original record; UsageError when that is not known or not a whole number."""
+    """Masked row of each original record; UsageError when that is unknown or not an integer."""
     if partner is None:
         sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
         if len(original.frame) != len(masked.frame):

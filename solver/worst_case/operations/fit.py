@@ -71,7 +71,7 @@ def fit(asked: FitOptions) -> FitResult:
 
 
 def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
-    """How to solve what `fit` is asked, checked before anything is read."""
+    """The request of `fit`, checked before anything is read."""
     limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
     sampling = sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata)
     workers = crew_choice(asked.scheduler, asked.workers)
@@ -116,9 +116,9 @@ def fit_request(
     given: Sequence[str] = (),
     certificate: bool = False,
 ) -> FitRequest:
-    """How to solve, checked before anything is read; UsageError when it cannot be done that way.
+    """How to solve, checked before anything is read; `given` are settings that the engine must take.
 
-    `given` are the settings that the engine must take.
+    UsageError when it cannot be done that way.
     """
     runner = get_engine(engine or choose_engine(given), options)
     check_taken(runner, given)
@@ -141,19 +141,7 @@ def fit_request(
 def sampling_choice(
     sample: int | str | None, samples: int | None, confidence: float, strata: str | None
 ) -> SamplingChoice:
-    """What `fit` was asked for; UsageError when no file could satisfy it.
-
-    Parameters
-    ----------
-    sample : int, ``auto`` or None
-        Records in each sample.
-    samples : int or None
-        How many samples.
-    confidence : float
-        Of the limit for the whole file.
-    strata : str or None
-        Column to draw by.
-    """
+    """Sampling options of `fit`; UsageError when no file could satisfy them."""
     for value, what in ((sample, "sample"), (samples, "number of samples")):
         if value is None or (what == "sample" and value == AUTOMATIC):
             continue
@@ -169,16 +157,7 @@ def sampling_choice(
 def save_model(asked: FitOptions, path: str | Path) -> MilpModel:
     """Write the model that the engine ``milp`` would solve, as ``.lp`` or ``.mps``.
 
-    Parameters
-    ----------
-    asked : FitOptions
-        What `fit` is asked, of one family and of all records.
-    path : str or Path
-
-    Raises
-    ------
-    UsageError, DataError, FormulationError
-        If the request or the files cannot be used, or several families or samples are asked for.
+    Errors as of `fit`; UsageError also if several families or samples are asked for.
     """
     request = asked_fit(asked, modelling=True)
     if request.sampling.asked:

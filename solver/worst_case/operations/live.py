@@ -25,12 +25,7 @@ _ROWS = 6
 
 @contextmanager
 def watched(on_progress: Reporter | None) -> Iterator[Reporter | None]:
-    """Who is told of progress: whoever asks, or the output of the notebook's cell; nobody elsewhere.
-
-    Yields
-    ------
-    callable or None
-    """
+    """Yield the caller's reporter of progress, or the output of the notebook's cell."""
     display = notebook() if on_progress is None else None
     if display is None:
         yield on_progress
@@ -43,13 +38,7 @@ def watched(on_progress: Reporter | None) -> Iterator[Reporter | None]:
 
 
 class Live:
-    """A picture of what is known of each search, drawn anew at most twice a second.
-
-    Parameters
-    ----------
-    display : module
-        `IPython.display`.
-    """
+    """Display of the state of each search, drawn anew at most twice a second."""
 
     def __init__(self, display: Any) -> None:
         self._display, self._thread = display, threading.get_ident()
@@ -70,7 +59,7 @@ class Live:
             self.draw()
 
     def draw(self) -> None:
-        """Draw the state; nothing where nothing has been told."""
+        """Draw the state, unless nothing has been reported."""
         with self._lock:
             searches, last = list(self._searches.values())[-_ROWS:], self._last
         if last is None:
@@ -84,17 +73,7 @@ class Live:
 
 
 class Picture:
-    """One state of a call, as HTML and as text.
-
-    Parameters
-    ----------
-    searches : list of Progress
-        The last of every search.
-    last : Progress
-        What is being done.
-    seconds : float
-        Since the call began.
-    """
+    """One state of a call, as HTML and as text."""
 
     def __init__(self, searches: list[Progress], last: Progress, seconds: float) -> None:
         self._searches, self._last, self._seconds = searches, last, seconds

@@ -1,4 +1,32 @@
-"""Exact upper confidence limits of a file from a random sample of it."""
+r"""Exact upper confidence limits of a file from a random sample of it.
+
+Of the n records of a file some W have a property: here, the parameters that link most records of the file
+link them. These parameters do not depend on which m records are drawn, and in the sample at most u records
+are linked by any parameters, so at most u by these. The limit is the largest W that this does not contradict
+at a level :math:`\alpha`. Whatever W is, the limit is below it with probability :math:`\alpha` at most: it
+is only where the sample has at most as many of the W as contradict W, and it is monotone in u.
+
+**Every sample equally likely.** The number X in the sample is hypergeometric (W. G. Cochran, Sampling
+Techniques, 3rd ed. 1977, section 3.6), and W is contradicted where
+
+.. math:: P_W(X \le u) = \sum_{k \le u} \binom{W}{k} \binom{n-W}{m-k} / \binom{n}{m} < \alpha.
+
+**Drawn by stratum**, from each at least a share f of its records. X is a sum of independent hypergeometric
+numbers, each of which is a sum of independent trials (V. A. Vatutin and V. G. Mikhailov, Theory Probab. Appl.
+27, 1982), m in all, and its mean is at least fW, however the W are spread over the strata. So
+:math:`P(X \le u)` is at most that of a binomial number of m trials with mean fW, if :math:`u \le fW - 1`
+(W. Hoeffding, Ann. Math. Statist. 27, 1956, theorem 5); if not, what follows is used.
+
+**Values between 0 and 1** instead of 0 or 1, of which W is the sum and u that of the sample. For every t
+above u, :math:`P(X \le u) \le E (t - X)_+ / (t - u)`. Among all files of values with a sum of at least W, the
+expectation is largest where the values are 0 or 1, as it is convex in them: then X is as above. Drawn by
+stratum it is at most that of the binomial number (Hoeffding, theorem 3, and Ann. Math. Statist. 34, 1963,
+theorem 4). W is contradicted where this is below :math:`\alpha` for some t.
+
+Comparisons are of logarithms of binomial coefficients, which are known up to a bound of their rounding
+(`Chances`), where these decide; else of integers. Of a hundred thousand records these have a million digits:
+what logarithms cannot decide is not contradicted, then.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +47,12 @@ _MOST_EXACT = 20_000
 
 @dataclass(frozen=True)
 class Design:
-    """How the records of a sample were drawn.
+    """How the records of a sample were drawn."""
 
-    Attributes
-    ----------
-    records : int
-        Records of the file, n >= 1.
-    sample : int
-        Records drawn, m, from 0 to n.
-    share : Fraction or None
-        Drawn by stratum: at least this share f of each, above 0 and at most m / n. None where every sample
-        of this size was equally likely.
-    """
-
-    records: int
-    sample: int
+    records: int  # records of the file, n >= 1
+    sample: int  # records drawn, m, from 0 to n
+    # drawn by stratum: at least this share f of each, above 0 and at most m / n. None where every sample of
+    # this size was equally likely
     share: Fraction | None = None
 
     def chances(self, having: int) -> Chances:
@@ -48,13 +67,7 @@ class Design:
         return self.share * having / self.sample if self.sample else Fraction(0)
 
     def terms(self, having: int) -> tuple[Iterator[tuple[int, int]], int]:
-        """How likely each number in the sample is, from the smallest up, and what all of them sum up to.
-
-        Parameters
-        ----------
-        having : int
-            Records of the file with the property, W.
-        """
+        """How likely each number in the sample is, from the smallest up, and the sum of all."""
         if self.share is None:
             return _hypergeometric(self.records, self.sample, having), comb(self.records, self.sample)
         mean = self._mean(having)
@@ -64,32 +77,15 @@ class Design:
 def upper_limit(design: Design, found: int, alpha: Fraction) -> int:
     """The largest number of records with a property that a sample does not contradict.
 
-    Parameters
-    ----------
-    design : Design
-    found : int
-        So many of the sample have it at most, u, from 0 to m.
-    alpha : Fraction
-        One minus the confidence, above 0 and below 1.
+    At most `found` (u) of the sample have it; `alpha` is one minus the confidence.
     """
     return _first(design, found, lambda having: _count_contradicts(design, found, having, alpha)) - 1
 
 
 def upper_limit_of_sum(design: Design, found: Fraction, alpha: Fraction) -> int:
-    """What a sum of values between 0 and 1 does not exceed unless the sample contradicts it.
+    """Upper limit of a sum of values between 0 and 1 over the file, from its sum u over the sample.
 
-    Parameters
-    ----------
-    design : Design
-    found : Fraction
-        The sum over the sample is this at most, u, from 0 to m.
-    alpha : Fraction
-        One minus the confidence, above 0 and below 1.
-
-    Returns
-    -------
-    int
-        At most n. Not one less, as with `upper_limit`: a sum need not be a whole number.
+    Not one less, as with `upper_limit`: a sum need not be an integer.
     """
     above = _first(design, found, lambda having: _sum_contradicts(design, found, having, alpha))
     return min(above, design.records)
@@ -126,7 +122,7 @@ def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction)
 
 
 def _sum_contradicts(design: Design, found: Fraction, having: int, alpha: Fraction) -> bool:
-    """Whether a sum of at most `found` in the sample is surely too unlikely where it is `having` in all."""
+    """Whether a sum of at most `found` in the sample is surely too unlikely where the file has `having`."""
     told = design.chances(having).small(found, alpha)
     if told is not None or design.sample > _MOST_EXACT:
         return bool(told)
@@ -177,31 +173,22 @@ _ADDED = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class Chances:
-    """How likely each number in the sample is.
+    """Log-probabilities of the numbers of records in the sample, with a bound of their error."""
 
-    Attributes
-    ----------
-    first : int
-        The smallest number that there can be.
-    log : ndarray of float64, shape (numbers,)
-        Logarithm of the probability of `first`, the next number, and so on, up to the largest.
-    error : float
-        No sum of these probabilities has a logarithm that is farther from the truth.
-    """
-
-    first: int
+    first: int  # the smallest number that there can be
+    # (numbers,): logarithm of the probability of `first`, the next number, and so on, up to the largest
     log: FloatArray
-    error: float
+    error: float  # no sum of these probabilities has a logarithm that is farther from the truth
 
     def few(self, found: int, alpha: Fraction) -> bool | None:
-        """Whether at most `found` is less likely than `alpha`; None where that cannot be told."""
+        """Whether at most `found` is less likely than `alpha`; None where rounding hides that."""
         if found < self.first:
             return True
         known = float(np.logaddexp.reduce(self.log[: found - self.first + 1]))
         return _below(known - _log(alpha), self.error)
 
     def small(self, found: Fraction, alpha: Fraction) -> bool | None:
-        r"""Whether :math:`E (t - X)_+ < \alpha (t - u)` for some whole t above u; None where unknown."""
+        r"""Whether :math:`E (t - X)_+ < \alpha (t - u)` for some t above u; None where rounding hides it."""
         expected = np.logaddexp.accumulate(np.logaddexp.accumulate(self.log))
         t = self.first + 1.0 + np.arange(self.log.size)
         above = t > float(found) * (1.0 + 1e-12)
@@ -212,7 +199,7 @@ class Chances:
 
 
 def hypergeometric(records: int, sample: int, having: int) -> Chances:
-    """How many of the sample are among the `having` of the file, every sample being equally likely."""
+    """Number in the sample of the `having` records of the file, every sample being equally likely."""
     first, last = max(0, sample - (records - having)), min(having, sample)
     k = np.arange(first, last + 1, dtype=np.float64)
     log = (
@@ -222,7 +209,7 @@ def hypergeometric(records: int, sample: int, having: int) -> Chances:
 
 
 def binomial(trials: int, chance: Fraction) -> Chances:
-    """How many of so many trials succeed."""
+    """Number of successes of so many trials."""
     if chance in (0, 1):
         return Chances(trials if chance else 0, np.zeros(1), 0.0)
     k = np.arange(trials + 1, dtype=np.float64)

@@ -1,4 +1,9 @@
-"""What samples say of a file: the result of sampled searches, and counts in stages that a limit ends."""
+"""Limits for a file from samples of it: the result of sampled searches, and counts in stages.
+
+A count in stages has a random order, and sizes fixed before any record is compared. Whatever ends it, the
+records of the last full stage are a random sample of the file, drawn before; each stage has its part of the
+error probability, so that the limits hold whichever stage is the last.
+"""
 
 from __future__ import annotations
 
@@ -32,26 +37,15 @@ _ROUNDED = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class StageLimit:
-    """What one stage says of the whole file.
+    """Limit of one stage for the file."""
 
-    Attributes
-    ----------
-    samples, records, searched : int
-        Samples, their records, and how many of the samples were searched.
-    bound : float
-        No parameters link more of these records: their weight.
-    alpha : Fraction
-        What it may be wrong with.
-    limit : float
-        Weight that no parameters link in the whole file unless it is.
-    """
-
+    # samples, records, searched samples, their records, and how many of the samples were searched
     samples: int
     records: int
     searched: int
-    bound: float
-    alpha: Fraction
-    limit: float
+    bound: float  # no parameters link more of these records: their weight
+    alpha: Fraction  # what it may be wrong with
+    limit: float  # weight that no parameters link in the whole file unless it is
 
 
 def stage_limits(state: SampledRun) -> list[StageLimit]:
@@ -74,7 +68,7 @@ def stage_limits(state: SampledRun) -> list[StageLimit]:
 
 
 def file_limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction) -> float:
-    """The limit of the weight that is linked in the whole file, from a bound on that in a sample."""
+    """Limit of the linked weight of the file, from a bound on that of a sample."""
     if whole(weight):
         return float(upper_limit(design, int(bound + 1e-6), alpha))
     heaviest = float(weight.max())
@@ -90,19 +84,7 @@ def sampled_answer(
     engine: Engine,
     command: str | None,
 ) -> FamilyFit:
-    """The result of a sampled run.
-
-    Parameters
-    ----------
-    problem : Problem
-    state : SampledRun
-    choice : SamplingChoice
-        What was asked for.
-    choices : EngineOptions
-    engine : Engine
-    command : str or None
-        The command line to note.
-    """
+    """The result of a sampled run."""
     result = answer(problem, state.run, choices, engine, command)
     run, pair = state.run, problem.pair
     stages = stage_limits(state)
@@ -143,7 +125,7 @@ def sampled_answer(
 
 
 def _sample(state: SampledRun, best: StageLimit, evaluation: Evaluation, unit: float) -> dict[str, Any]:
-    """What is linked within the samples of the stage that decides, and what cannot be exceeded there."""
+    """Links within the samples of the stage that decides, and their bound."""
     drawn = np.concatenate(state.samples.parts[: best.samples])
     weight = evaluation.weight[drawn]
     linked = evaluation.linked[drawn]
@@ -179,11 +161,11 @@ def _counted(
     keys: tuple[str, str] = LINKED,
     unit: float = 1.0,
 ) -> dict[str, Any]:
-    """How many records the attack was counted on; where not on all, what that says of the whole file.
+    """Records that the attack was counted on, and if not all, the limit for the file that follows.
 
     The records that were counted beyond those that the attack was searched on are a random sample of the
-    others, and the attack knows nothing of them. Where it is the best of several, each has its part of what
-    the limit may be wrong with.
+    others, independent of the attack. Where it is the best of several, each has its part of the error
+    probability.
     """
     settled, weight = evaluation.settled, evaluation.weight
     said: dict[str, Any] = {"records": int(settled.sum()), "all": bool(settled.all())}
@@ -203,7 +185,7 @@ def _counted(
 
 
 def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
-    """That all records would have been too many, where nobody has asked for samples."""
+    """A note that all records would have been too many, where samples were not asked for."""
     plan, blocks = state.samples.plan, state.run.system.pair.blocks
     if choice.asked:
         return ()
@@ -226,21 +208,11 @@ _SIDES = 2
 
 @dataclass(frozen=True)
 class StagedCount:
-    """What was counted.
+    """Result of a count in stages."""
 
-    Attributes
-    ----------
-    evaluation : Evaluation
-        Of all blocks; those that were not counted are not `settled`.
-    sample : ndarray of int
-        Blocks of the last full stage.
-    stages : int
-        That there are.
-    """
-
-    evaluation: Evaluation
-    sample: IndexArray
-    stages: int
+    evaluation: Evaluation  # of all blocks; those that were not counted are not `settled`
+    sample: IndexArray  # blocks of the last full stage
+    stages: int  # that there are
 
     @property
     def all(self) -> bool:
@@ -248,19 +220,12 @@ class StagedCount:
         return bool(self.evaluation.settled.all())
 
     def certain(self, weight: FloatArray) -> tuple[float, float]:
-        """The weight that is linked at least, and at most: blocks that were not counted may be either."""
+        """The least and the most weight linked: blocks that were not counted may be either."""
         found = self.evaluation
         return float(weight[found.linked].sum()), float(weight[found.linked | ~found.settled].sum())
 
     def limits(self, weight: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """Confidence limits of the weight that is linked in the whole file, from below and from above.
-
-        Parameters
-        ----------
-        weight : ndarray of float64, shape (blocks,)
-        confidence : float
-            That both hold.
-        """
+        """Lower and upper confidence limits of the linked weight of the file, which hold together."""
         low, high = self.certain(weight)
         alpha = (1 - Fraction(str(confidence))) / (_SIDES * self.stages)
         design = Design(weight.size, self.sample.size)
@@ -279,18 +244,9 @@ def count_in_stages(
     clock: Clock,
     tell: Callable[[int], None],
 ) -> StagedCount | None:
-    """Count all blocks until the clock has run out; None where it was stopped before the first stage's end.
+    """Count all blocks in random `order` until the clock has run out.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-        Asks the clock whether to stop.
-    form : DistanceForm
-    order : ndarray of int, shape (blocks,)
-        A random one.
-    clock : Clock
-    tell : callable
-        Told how many blocks were counted.
+    None where it was stopped before the end of the first stage. `tell` is called with the number counted.
     """
     ends = _ends(order.size)
     counted, full = [order[: ends[0]]], ends[0]
@@ -311,7 +267,7 @@ def count_in_stages(
 
 
 def _pieces(order: IndexArray, ends: list[int]) -> Iterator[tuple[IndexArray, int]]:
-    """The stages after the first in pieces, with the end of the stage after the last of each, else zero."""
+    """Pieces of the stages after the first; the last of a stage with the end of it, others with zero."""
     for start, end in pairwise(ends):
         pieces = np.array_split(order[start:end], math.ceil((end - start) / _MOST_AT_ONCE))
         yield from ((blocks, 0) for blocks in pieces[:-1])
@@ -319,7 +275,7 @@ def _pieces(order: IndexArray, ends: list[int]) -> Iterator[tuple[IndexArray, in
 
 
 def _ends(blocks: int) -> list[int]:
-    """How many blocks are counted at the end of each stage: twice as many each time."""
+    """Number of blocks counted at the end of each stage: twice as many each time."""
     ends = [min(blocks, FIRST_STAGE)]
     while ends[-1] < blocks:
         ends.append(min(blocks, 2 * ends[-1]))

@@ -1,4 +1,10 @@
-"""Samples of a file: what is asked for, how many are planned, and which records are drawn."""
+"""Samples of a file: options, the plan of sizes and stages, and the records drawn.
+
+All of it is fixed before any record is compared. Each record gets a key, 64 bits of a SHA-256 digest of the
+files, the seed and the record's number; the order of the keys is the order in which records are drawn, so
+that anybody can draw again. Such an order is random, except to those who search for a draw that suits them:
+they must try seed after seed, which is why results name the seed.
+"""
 
 from __future__ import annotations
 
@@ -25,28 +31,16 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class SamplingChoice:
-    """What the user asks for.
+    """Options of sampling, as the user gives them."""
 
-    Attributes
-    ----------
-    sample : int, ``auto`` or None
-        Records in each sample; ``auto`` for the program's choice, and only where all records would be too
-        many; None to search all records, however many there are.
-    samples : int, optional
-        How many samples.
-    confidence : float
-        Of the limit for the whole file.
-    strata : str, optional
-        Column by whose values to draw.
-    families : int
-        Families that are searched, the best of whose attacks is shown: the limits of what they link are wrong
-        with the chance that is left, all together.
-    """
-
+    # records in each sample; ``auto`` for the program's choice, and only where all records would be too many;
+    # None to search all records, however many there are
     sample: int | str | None = "auto"
-    samples: int | None = None
-    confidence: float = CONFIDENCE
-    strata: str | None = None
+    samples: int | None = None  # how many samples
+    confidence: float = CONFIDENCE  # of the limit for the whole file
+    strata: str | None = None  # column by whose values to draw
+    # families that are searched, the best of whose attacks is shown: the limits of what they link are wrong
+    # with the chance that is left, all together
     families: int = 1
 
     @property
@@ -57,33 +51,18 @@ class SamplingChoice:
 
 @dataclass(frozen=True)
 class Stage:
-    """The samples up to some number, and what they may be wrong with.
+    """The samples up to some number, and their part of the error probability."""
 
-    Attributes
-    ----------
-    samples : int
-        Samples searched by the end of the stage, those of earlier stages included.
-    alpha : Fraction
-        The stage's part of one minus the confidence.
-    """
-
-    samples: int
-    alpha: Fraction
+    samples: int  # samples searched by the end of the stage, those of earlier stages included
+    alpha: Fraction  # the stage's part of one minus the confidence
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Samples, disjoint and of one size but for one record, and stages.
+    """Samples, disjoint and of one size but for one record, and stages."""
 
-    Attributes
-    ----------
-    size : int
-        Records in each.
-    stages : tuple of Stage
-        Each has more samples than the one before; together they may be wrong with one minus the confidence.
-    """
-
-    size: int
+    size: int  # records in each
+    # each has more samples than the one before; together they may be wrong with one minus the confidence
     stages: tuple[Stage, ...]
 
     @property
@@ -111,28 +90,9 @@ def make_plan(
     workers: int,
     steering: SamplingSteering,
 ) -> Plan | None:
-    """The plan for a file, from sizes and limits alone.
+    """Plan the samples of a file from its sizes and limits alone; None where all records are searched.
 
-    Parameters
-    ----------
-    choice : SamplingChoice
-    blocks, candidates : int
-        Sizes of the file.
-    seconds : float or None
-        Time limit.
-    workers : int
-        Searches side by side.
-    steering : SamplingSteering
-
-    Returns
-    -------
-    Plan or None
-        None where all records are to be searched.
-
-    Raises
-    ------
-    UsageError
-        If more records are asked for than there are.
+    UsageError if more records are asked for than there are.
     """
     if choice.sample is None or (not choice.asked and blocks <= steering.most_whole):
         return None
@@ -178,29 +138,14 @@ _KEYS = 4
 
 @dataclass(frozen=True)
 class Draw:
-    """Records drawn from a file.
+    """Records drawn from a file."""
 
-    Attributes
-    ----------
-    blocks : ndarray of int, shape (sample,)
-        In the order in which they were drawn.
-    design : Design
-    """
-
-    blocks: IndexArray
+    blocks: IndexArray  # (sample,): in the order in which they were drawn
     design: Design
 
 
 def fingerprint(original: FloatArray, masked: FloatArray, partner: IndexArray) -> bytes:
-    """A digest of what is compared.
-
-    Parameters
-    ----------
-    original, masked : ndarray of float64, shapes (n, attributes) and (m, attributes)
-        As read, before they are standardised; categories as positions.
-    partner : ndarray of int, shape (n,)
-        The masked row of each original record, -1 where there is none.
-    """
+    """Digest of what is compared: values as read, categories as positions, and partners (-1: none)."""
     digest = hashlib.sha256(METHOD.encode())
     for values in (original, masked):
         plain = np.where(np.isnan(values), np.nan, values) + 0.0  # one NaN, no -0
@@ -210,17 +155,7 @@ def fingerprint(original: FloatArray, masked: FloatArray, partner: IndexArray) -
 
 
 def drawing_order(seed: int, files: bytes, blocks: int, purpose: bytes = b"") -> IndexArray:
-    """The order in which the blocks of a problem are drawn, shape (blocks,).
-
-    Parameters
-    ----------
-    seed : int
-    files : bytes
-        Their `fingerprint`.
-    blocks : int
-    purpose : bytes
-        Draws for another purpose are in another order, as if by another seed.
-    """
+    """The order in which blocks are drawn; another `purpose` acts like another seed."""
     start = hashlib.sha256(files + seed.to_bytes(8, "big") + purpose)
     keys = bytearray()
     for at in range(-(-blocks // _KEYS)):
@@ -231,15 +166,9 @@ def drawing_order(seed: int, files: bytes, blocks: int, purpose: bytes = b"") ->
 
 
 def draw(order: IndexArray, sample: int, stratum: Sequence[str] | None = None) -> Draw:
-    """The first records of an order: of the whole file, or of each stratum its share.
+    """The first records of an order: of the file, or of each stratum its share.
 
-    Parameters
-    ----------
-    order : ndarray of int, shape (blocks,)
-    sample : int
-        Records to draw, from 1 to all; by stratum a few more, as shares of strata are rounded up.
-    stratum : sequence of str, length blocks, optional
-        Of each block.
+    By stratum a few more than `sample`, as shares of strata are rounded up.
     """
     n = order.size
     if stratum is None:
@@ -273,7 +202,7 @@ _NONE = ""
 
 
 def block_strata(problem: Problem, column: str) -> list[str]:
-    """The values of a column of the original file, or of the masked one where only that has it.
+    """Values of a column of the original file, or of the masked one if only that has it.
 
     UsageError when there is no such column, or a stratum has one record.
     """
@@ -294,22 +223,12 @@ def block_strata(problem: Problem, column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Samples:
-    """What is searched and counted, and in which order.
-
-    Attributes
-    ----------
-    plan : Plan
-    draws : tuple of Draw
-        One for each stage; each holds the one before.
-    parts : tuple of ndarray of int
-        The samples, in the order in which they are searched.
-    outside : ndarray of int
-        All other records, in an order drawn for itself: any first part of it is a random sample of them.
-    """
+    """Records to search and to count, in their order."""
 
     plan: Plan
-    draws: tuple[Draw, ...]
-    parts: tuple[IndexArray, ...]
+    draws: tuple[Draw, ...]  # one for each stage; each holds the one before
+    parts: tuple[IndexArray, ...]  # the samples, in the order in which they are searched
+    # all other records, in an order drawn for itself: any first part of it is a random sample of them
     outside: IndexArray
 
     @property
@@ -321,19 +240,7 @@ class Samples:
 def draw_samples(
     plan: Plan, files: bytes, seed: int, blocks: int, stratum: Sequence[str] | None = None
 ) -> Samples:
-    """Draw the samples of a plan.
-
-    Parameters
-    ----------
-    plan : Plan
-    files : bytes
-        Their `fingerprint`.
-    seed : int
-    blocks : int
-        Records of the file.
-    stratum : sequence of str, length blocks, optional
-        Draw by stratum.
-    """
+    """Draw the samples of a plan; `files` is their `fingerprint`."""
     order = drawing_order(seed, files, blocks)
     draws = tuple(draw(order, plan.size * stage.samples, stratum) for stage in plan.stages)
     parts: list[IndexArray] = []

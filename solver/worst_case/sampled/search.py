@@ -41,30 +41,19 @@ _PIECES = 50
 
 @dataclass
 class SampledRun:
-    """The state of a sampled run, and in the end its answer.
+    """The state of a sampled run, and in the end its answer."""
 
-    Attributes
-    ----------
-    run : Run
-        Of the whole file: the attack, counted as far as there was time, and a bound that is certain.
-    samples : Samples
-    searches : dict
-        Those that were searched, by their position in `Samples.parts`.
-    attacked : int
-        Records outside of the samples, the first of their order, that the attack was searched on, too.
-    meant : int
-        Records outside of the samples that there seemed to be time to count, before the first was; those that
-        the attack was not searched on first.
-    attacks : int or None
-        How many attacks the one that is shown may have been chosen from by what they link outside of the
-        samples; None where one of them may have been made with knowledge of these records.
-    """
-
-    run: Run
+    run: Run  # of the whole file: the attack, counted as far as there was time, and a bound that is certain
     samples: Samples
+    # those that were searched, by their position in `Samples.parts`
     searches: dict[int, PartSearch] = field(default_factory=dict)
+    # records outside of the samples, the first of their order, that the attack was searched on, too
     attacked: int = 0
+    # records outside of the samples that there seemed to be time to count, before the first was; those that
+    # the attack was not searched on first
     meant: int = 0
+    # how many attacks the one that is shown may have been chosen from by what they link outside of the
+    # samples; None where one of them may have been made with knowledge of these records
     attacks: int | None = 1
 
     def bound(self, samples: int) -> float:
@@ -86,22 +75,7 @@ def search_samples(
     starts: Sequence[Start] = (),
     crew: Crew | None = None,
 ) -> SampledRun:
-    """Search samples until they are done or the clock has run out.
-
-    Parameters
-    ----------
-    problem : Problem
-    runner : Engine
-    clock : Clock
-    choices : EngineOptions
-    report : callable, optional
-        Called with every progress report.
-    samples : Samples
-    starts : sequence of Start
-        Parameters known from elsewhere, for the attack.
-    crew : Crew, optional
-        Who searches the samples and counts; processes of this machine where it is worth it, when absent.
-    """
+    """Search samples until they are done or the clock has run out."""
     work = _Work(problem, runner, clock, choices, report, samples, starts, crew or Crew())
     try:
         return in_time(work, clock)
@@ -115,7 +89,7 @@ def pair_of(shared: Shared) -> LinkagePair:
 
 
 class _Work:
-    """The work of one run; `state` is what it has so far, a valid answer at every moment."""
+    """The work of one run; `state` is a valid answer at every moment."""
 
     def __init__(
         self,
@@ -148,8 +122,8 @@ class _Work:
     def do(self) -> SampledRun:
         """First counts, the samples, the attack, its count.
 
-        What is known from elsewhere is counted on all records that it linked while there is time: the attack
-        that the samples lead to may link fewer, or be counted on few.
+        Known parameters are counted on all records that they linked while there is time: the attack that the
+        samples lead to may link fewer, or be counted on few.
         """
         run, clock = self.state.run, self._clock
         with memory_errors(clock):
@@ -171,7 +145,7 @@ class _Work:
         return self.state
 
     def so_far(self) -> SampledRun:
-        """What is known now, out of reach of the thread, which may go on for a while."""
+        """A copy of what is known now, as the thread may go on for a while."""
         run, incumbent = self.state.run, self.state.run.incumbent.frozen()
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), baselines=dict(run.baselines))
         known.outcome = out_of_time(incumbent, known.outcome)
@@ -184,7 +158,7 @@ class _Work:
         incumbent.tell()
 
     def close(self) -> None:
-        """End the processes, but for those of a crew, which count what is to be shown."""
+        """End the processes, but for those of the run, which count what is to be shown."""
         if self._workers is not self._hired:
             self._workers.close()
 
@@ -205,7 +179,7 @@ class _Work:
     # ---- the bound
 
     def _search_samples(self) -> None:
-        """Every sample, the stages one after the other; a later one where the first has left time for it."""
+        """Search every sample, stage by stage; a later stage where the first has left time for it."""
         clock, steering, state = self._clock, self._steering, self.state
         remaining = clock.remaining
         until = np.inf
@@ -246,7 +220,7 @@ class _Work:
         return sum(found.seconds for found in searches) / max(1, len(searches))
 
     def _make_workers(self) -> Workers[Shared]:
-        """Those that were asked for; else processes, where there are processors and enough to do for each."""
+        """The workers of the run; else processes, with processors and enough to do for each."""
         if self._hired is not None:
             return self._hired
         plan, clock = self.state.samples.plan, self._clock
@@ -258,7 +232,7 @@ class _Work:
         return Processes(self._shared, many, max(1, clock.processors // many))
 
     def _note(self) -> None:
-        """The bound of the whole file that is certain: the records outside of the samples count in full."""
+        """Tighten the certain bound of the file: records outside of the samples count in full."""
         state, pair = self.state, self._searched.pair
         incumbent = state.run.incumbent
         drawn = state.samples.drawn
@@ -274,7 +248,7 @@ class _Work:
     def _attack(self) -> FloatArray:
         """Parameters that link many records, of the samples and of as many others as is good.
 
-        Those of a small sample fit it too well, and link fewer of the other records.
+        Those of a small sample overfit it, and link fewer of the other records.
         """
         clock, steering, state = self._clock, self._steering, self.state
         found = [state.searches[k].theta for k in sorted(state.searches)]  # whichever ended first
@@ -296,9 +270,10 @@ class _Work:
     def _count(self, theta: FloatArray) -> None:
         """Count the attack: records of the samples first, then of the others as many as there is time for.
 
-        How many is decided by the former, before any of the latter is looked at: a sample that ended where
-        it suits would say too much. Those that the attack was not searched on come first: they alone say what
-        it links of all.
+        How many is decided by the former, before any of the latter is compared: a sample that ended
+        where it suits
+        would overstate. Those that the attack was not searched on come first: they alone say what it
+        links of all.
         """
         run, clock, samples = self.state.run, self._clock, self.state.samples
         exact = self._searched.aggregator.domain.exact(theta)
