@@ -258,7 +258,7 @@ class DomainCuts:
     fractional: bool = True
 
     def __call__(self, x: FloatArray) -> Cuts:
-        """Rows that the whole domain keeps and the parameters in `x` violate."""
+        """Rows valid on the domain that the parameters in `x` violate."""
         rows = self.domain.cuts(x[: self.domain.dimension])
         padding = sparse.csr_array((len(rows), self.columns - self.domain.dimension))
         matrix = sparse.csr_array(sparse.hstack([sparse.csr_array(rows), padding], format="csr"))

@@ -1,8 +1,8 @@
-"""A tree of boxes around records: whoever lies in a box is no nearer than the box.
+"""A k-d tree of bounding boxes: no record of a box is nearer than the box.
 
 Records are halved by one attribute after another, until few are left together (a k-d tree; Friedman, Bentley
 and Finkel 1977). Each half has a box: the lowest and the highest value of every attribute. Searches leave out
-boxes whose nearest corner is too far, and so come to the same answers as those that look at every record.
+boxes whose nearest corner is too far, with the same answers as a scan of all records.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class BoxTree(NamedTuple):
     where the next begins.
     """
 
-    order: IndexArray  # (records,): who is in each place
+    order: IndexArray  # (records,): the record in each place
     # low, high (boxes + 1, attributes): the lowest and the highest known value; infinite, the wrong way
     # round, where none is
     low: FloatArray
@@ -45,10 +45,9 @@ class BoxTree(NamedTuple):
 def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray | None = None) -> BoxTree:
     """Build the tree of boxes around records (records, attributes), NaN where a value is missing.
 
-    `importance` (attributes,) is what a variance of 1 counts in the choice of the attribute to halve by;
-    0: only
-    if no other can be. `categories` (attributes,) has the number of categories of attributes whose values are
-    positions, 0 for numeric ones; the variance of many equally frequent categories is one half.
+    `importance` (attributes,) is what a variance of 1 counts in the choice of the attribute to halve by; 0:
+    only if no other can be. `categories` (attributes,) has the number of categories of attributes whose
+    values are positions, 0 for numeric ones; the variance of many equally frequent categories is one half.
     """
     many, n = records.shape
     levels = 0
@@ -101,29 +100,29 @@ def _halve(
 @kernel
 def _widest(
     records: FloatArray,
-    who: IndexArray,
+    rows: IndexArray,
     importance: FloatArray,
     categories: IndexArray,
     counts: IndexArray,
 ) -> int:
     """The attribute in which some of these records vary most."""
-    step = max(1, who.size // _LOOKED_AT)
+    step = max(1, rows.size // _LOOKED_AT)
     best, most = 0, -1.0
     for k in range(records.shape[1]):
         variance = 0.0
         if categories[k] > 0:
-            variance = _unlike(records, who[::step], k, counts[: categories[k]])
+            variance = _unlike(records, rows[::step], k, counts[: categories[k]])
         else:
-            variance = _variance(records, who[::step], k)
+            variance = _variance(records, rows[::step], k)
         if importance[k] * variance > most:
             best, most = k, importance[k] * variance
     return best
 
 
 @kernel
-def _variance(records: FloatArray, who: IndexArray, k: int) -> float:
+def _variance(records: FloatArray, rows: IndexArray, k: int) -> float:
     known, mean, squares = 0, 0.0, 0.0
-    for at in who:
+    for at in rows:
         value = records[at, k]
         if value == value:
             known += 1
@@ -134,20 +133,20 @@ def _variance(records: FloatArray, who: IndexArray, k: int) -> float:
 
 
 @kernel
-def _unlike(records: FloatArray, who: IndexArray, k: int, counts: IndexArray) -> float:
+def _unlike(records: FloatArray, rows: IndexArray, k: int, counts: IndexArray) -> float:
     """Half the share of pairs that differ: the variance, if categories were one apart."""
     counts[:] = 0
-    for at in who:
+    for at in rows:
         counts[int(records[at, k])] += 1
     alike = 0.0
     for count in counts:
-        alike += (count / who.size) ** 2
+        alike += (count / rows.size) ** 2
     return 0.5 * (1.0 - alike)
 
 
 @kernel
-def _part(keys: FloatArray, who: IndexArray, middle: int) -> None:
-    """Bring the smallest keys in front of `middle`, and `who` with them (Hoare's selection)."""
+def _part(keys: FloatArray, rows: IndexArray, middle: int) -> None:
+    """Bring the smallest keys in front of `middle`, and `rows` with them (Hoare's selection)."""
     first, last = 0, keys.size - 1
     while first < last:
         pivot = keys[(first + last) >> 1]
@@ -159,7 +158,7 @@ def _part(keys: FloatArray, who: IndexArray, middle: int) -> None:
                 right -= 1
             if left <= right:
                 keys[left], keys[right] = keys[right], keys[left]
-                who[left], who[right] = who[right], who[left]
+                rows[left], rows[right] = rows[right], rows[left]
                 left += 1
                 right -= 1
         if middle <= right:
@@ -216,8 +215,7 @@ def within(
     """Write into `found` the records no farther from a point than `radius`; return their number.
 
     `records` are in the order of the tree; an infinite radius admits missing values, too. `beyond` is the
-    number
-    of attributes in which they may be farther.
+    number of attributes in which they may be farther.
     """
     # Every array by itself: out of a tuple, each use would count its references, for all threads.
     order, low, high, _, levels = tree

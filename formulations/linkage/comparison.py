@@ -73,7 +73,7 @@ class Known(NamedTuple):
 
         A value in the middle of all others has two farthest ones, and no side on which it lies. Whichever of
         the two is missing, the difference then is the negative one, or for `EXPECTED` the positive one: a
-        quadratic form tells signs apart, and everybody has to come to the same.
+        quadratic form tells signs apart, and both directions have to agree.
         """
         centred = self.mean - other.mean
         if rule is Missing.NEAREST:
@@ -124,7 +124,7 @@ class KnownValues(NamedTuple):
 
     @classmethod
     def of(cls, queries: FloatArray, candidates: FloatArray, attributes: IndexArray) -> KnownValues:
-        """Of standardised records, shape (rows, attributes), and the attributes that are asked for."""
+        """Of standardised records, shape (rows, attributes), of some attributes."""
         first, second = (
             {k: Known.of(values[:, k]) for k in attributes.tolist()} for values in (queries, candidates)
         )
@@ -161,8 +161,7 @@ def with_missing(table: FloatArray, before: FloatArray, after: FloatArray, rule:
     """Append the missing category to a table of distances (n, m): shape (n + 1, m + 1).
 
     `before` (n,) and `after` (m,) are frequencies of the categories in the two files. A missing value can
-    have
-    been made of any category, and any of one. FormulationError if no value is known in a file.
+    have been made of any category, and any of one. FormulationError if no value is known in a file.
     """
     if before.sum() == 0.0 or after.sum() == 0.0:
         raise FormulationError("a categorical attribute without any known value cannot be compared")

@@ -153,7 +153,7 @@ def _moments(column: FloatArray) -> tuple[float, float]:
 def _exact_sums(column: FloatArray) -> tuple[Fraction, Fraction]:
     """Exact sums of at most `_MOST_AT_ONCE` values and of their squares.
 
-    A value is a whole number of 53 bits times a power of two. Values of one power are added together, limb by
+    A value is an integer of 53 bits times a power of two. Values of one power are added together, limb by
     limb, in 64 bits.
     """
     share, power = np.frexp(column)
@@ -192,7 +192,7 @@ def _scaled(number: int, power: int) -> Fraction:
 def rounded_root(value: Fraction) -> float:
     """The double nearest to the square root of a number that is not negative; inf beyond all doubles.
 
-    The root is found in whole numbers to 60 bits or more. One bit behind them says whether anything is left,
+    The root is found in integers to 60 bits or more. One bit behind them says whether anything is left,
     so that rounding to a double, once, rounds the root itself.
     """
     size = value.numerator.bit_length() - value.denominator.bit_length()
@@ -222,7 +222,7 @@ class Standardisation(StrEnum):
 class Differences(StrEnum):
     """What an aggregator is given for attribute k, with ``z_k`` the difference of standardised values.
 
-    Where distances of categories are looked up, ``z_k`` is the distance; it has no sign.
+    Of categories ``z_k`` is the tabulated distance; it has no sign.
     """
 
     SQUARED = "squared"  # z_k ** 2 (D11.2, Eq. 3)
@@ -326,7 +326,7 @@ def _extremes(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _check_ranges(files: Sequence[FloatArray], names: Sequence[str]) -> None:
-    """Refuse attributes whose values differ, but by so little that squares do not tell."""
+    """Refuse attributes whose values differ, but by too little for their squares."""
     for values in files:
         lowest, highest = _extremes(values)
         spread = highest - lowest

@@ -287,7 +287,7 @@ class MoebiusMeasures(Polytope):
         return raised(theta, self.masks, len(self.attributes))
 
     def sample(self, count: int, generator: np.random.Generator) -> FloatArray:
-        """Mixtures of measures that look at the smallest, or at the largest, of a few attributes."""
+        """Mixtures of measures that depend on the minimum, or the maximum, of a few attributes."""
         masks = np.array(self.masks)
         inside = (masks[:, None] & masks[None, :]) == masks[None, :]
         signs = np.where(np.bitwise_count(masks) % 2 == 1, 1.0, -1.0)
@@ -457,7 +457,7 @@ def semidefinite(matrix: FloatArray) -> FloatArray:
 
 
 def is_semidefinite(matrix: FloatArray) -> bool:
-    """Whether ``x' M x >= 0`` for all x, in whole numbers: elimination without fractions (Bareiss 1968)."""
+    """Whether ``x' M x >= 0`` for all x, in integers: fraction-free elimination (Bareiss 1968)."""
     exact = [[Fraction(value) for value in row] for row in matrix.tolist()]
     unit = max(value.denominator for row in exact for value in row)
     rest = [[int(value * unit) for value in row] for row in exact]

@@ -57,8 +57,7 @@ class DistanceForm:
         """A monotone distance nowhere below this one, and by how much it exceeds it at most.
 
         The excess is a factor of the largest attribute distance: parameters that are monotone but for
-        rounding are
-        raised until they are so to the last digit. ValueError for `QUADRATIC`.
+        rounding are raised until they are so to the last digit. ValueError for `QUADRATIC`.
         """
         p = self.parameters
         if self.kind is FormKind.QUADRATIC:

@@ -194,7 +194,7 @@ class LinkagePair:
     def ordered(self) -> IndexArray:
         """The attributes whose distance grows with the difference of two values, for all records.
 
-        Not those that are looked up, and not those in which values are missing.
+        Not those with tables of distances, and not those in which values are missing.
         """
         others = np.zeros(len(self.attributes), dtype=np.bool_)
         others[list(self.looked_up)] = True
@@ -294,10 +294,9 @@ def make_pair(
 ) -> LinkagePair:
     """Set up the linkage problem of an original file (n, attributes) and its masked version.
 
-    `partner` (n,) is the masked row of each original record, -1 for none; row by row when absent.
-    `weight` (n,)
-    is what linking an original record counts. With `ties` None they are shared where a candidate equals a
-    partner. FormulationError if no record has a partner or the shapes do not fit.
+    `partner` (n,) is the masked row of each original record, -1 for none; row by row when absent. `weight`
+    (n,) is what linking an original record counts. With `ties` None they are shared where a candidate equals
+    a partner. FormulationError if no record has a partner or the shapes do not fit.
     """
     partner = _checked_partner(original, masked, partner)
     linked = np.flatnonzero(partner >= 0)

@@ -120,7 +120,7 @@ class _Rivals:
         own = label[pair.partner[block]]
         if not pair.reachable[block]:
             return np.empty(0, dtype=np.intp), True
-        # Who cannot be the partner is not a rival, like the partner's twins.
+        # Impossible partners are no rivals, like the partner's twins.
         label = np.where(pair.possible(np.intp(block), slice(None)), label, own)
         vectors = pair.distances(np.intp(block), slice(None), aggregator.differences)
         if self._reduce:
@@ -173,11 +173,9 @@ def lost_blocks(
 ) -> BoolArray:
     """Blocks (blocks,) that one rival alone keeps from being linked, whatever the parameters.
 
-    For a monotone aggregator all of them (as far as `Aggregator.reach` goes) where an attribute is
-    numeric and
-    nowhere missing; for others those whose partner has a twin among its rivals. Where `stop` ends the
-    scan, the
-    others count as not lost.
+    For a monotone aggregator all of them (as far as `Aggregator.reach` goes) where an attribute is numeric
+    and nowhere missing; for others those whose partner has a twin among its rivals. Where `stop` ends the
+    scan, the others count as not lost.
     """
     lost = ~pair.reachable
     if pair.ties is Ties.STRICT:

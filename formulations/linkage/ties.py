@@ -131,9 +131,8 @@ def tied_distances(
 ) -> FloatArray:
     """Attribute distances ``c+`` (rows, attributes) up to which a rival ties, or `share` of the way.
 
-    `distances` are the absolute differences ``|d|`` of partners, `rounding` their `value_rounding`;
-    `share` is 1
-    for the evaluator, `ROW_SHARE` for rows.
+    `distances` are the absolute differences ``|d|`` of partners, `rounding` their `value_rounding`; `share`
+    is 1 for the evaluator, `ROW_SHARE` for rows.
     """
     wide = distances + share * rounding
     if kind is Differences.SQUARED:

@@ -47,7 +47,8 @@ from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.operations.fit import fit_request
-from linkrisk.solver.worst_case.single_fit import FitRequest, fit_one
+from linkrisk.solver.worst_case.request import FitRequest
+from linkrisk.solver.worst_case.single_fit import fit_one
 
 PAIR_NAMES = ("M4-33", "M4-28", "M5-38", "M6-385", "M6-853")
 """Pairs of 400 Census records."""

@@ -135,7 +135,7 @@ class Problem:
         return [names[row] for row in self.pair.query_rows]
 
     def describe(self) -> dict[str, Any]:
-        """The part of the JSON that says what was solved."""
+        """The part of the JSON on what was solved."""
         described = {
             "name": self.files.name,
             "aggregator": self.aggregator.name,

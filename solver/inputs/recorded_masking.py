@@ -54,10 +54,9 @@ def _recodings(files: FilePair) -> list[dict[str, Any]]:
     """Recodings of attributes in full, so that no file is needed again.
 
     One entry for each attribute with known masking: ``attribute``, ``masking`` and ``possible``, for each
-    category of the schema a text with 1 where it can have become another one, 0 where not. Where the
-    files show
-    it, ``becomes`` instead, for each category the place of its new one, -1 for any; of numeric attributes
-    ``steps``, from which value on they have become which one (null: unchanged).
+    category of the schema a text with 1 where it can have become another one, 0 where not. Where the files
+    show it, ``becomes`` instead, for each category the place of its new one, -1 for any; of numeric
+    attributes ``steps``, from which value on they have become which one (null: unchanged).
     """
     found: list[dict[str, Any]] = []
     for name in files.attributes:
@@ -133,9 +132,8 @@ def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -
     """Replace records of `mask` (paths, or text that ends in ``.json``) by the methods that they name.
 
     Categorical attributes of a record that are not compared are left out, and so are methods of numbers
-    without
-    `numbers`: these make no pair of records impossible, and recodings of numbers and dates show in the files.
-    UsageError if a file is no such record, or holds what has to be given in another way.
+    without `numbers`: these make no pair of records impossible, and recodings of numbers and dates show in
+    the files. UsageError if a file is no such record, or holds what has to be given in another way.
     """
     if isinstance(masking, str):
         raise UsageError(f"masking is the text {masking!r}; give a list of methods")
@@ -222,7 +220,7 @@ def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> It
     if "groups" not in given:  # these name their attributes
         words.append(f"attributes={shown_names(attributes, ',')}")
     text = shlex.join(words)
-    masking_method(text)  # whatever does not fit is said before anything is read
+    masking_method(text)  # refuses what does not fit before anything is read
     yield text
 
 

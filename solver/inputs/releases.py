@@ -40,8 +40,7 @@ def aligned_groups(way: str, releases: int) -> Groups:
     """Releases that an intruder can align: ``together``, ``apart``, or groups as in ``1+2,3``.
 
     Ascending in each group, groups by their first releases. UsageError if it says something else, or a
-    release
-    is in no group or in two.
+    release is in no group or in two.
     """
     if way == Way.TOGETHER:
         return (tuple(range(1, releases + 1)),)
@@ -104,9 +103,8 @@ def given_releases(
 ) -> list[Given]:
     """Releases in the order in which they came, each with its original.
 
-    Several originals are sources that are joined by id; or, with `versions`, one for each release.
-    UsageError or
-    DataError if the numbers of files or the options do not fit, or sources cannot be joined.
+    Several originals are sources that are joined by id; or, with `versions`, one for each release. UsageError
+    or DataError if the numbers of files or the options do not fit, or sources cannot be joined.
     """
     originals, released = _listed(original), _listed(masked)
     groups = aligned_groups(way, max(1, len(released)))

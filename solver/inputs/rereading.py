@@ -1,7 +1,7 @@
 """A file pair read again where it is worked on: Parquet files of numbers that are there, too.
 
-Means, deviations and partners come from the process that asks, and so does a digest of all that is compared:
-whoever has read other numbers, to the last bit, does not use them.
+Moments and partners come from the main process, and so does a digest of all that is compared: a worker
+that has read other numbers, to the last bit, does not use them.
 """
 
 from __future__ import annotations

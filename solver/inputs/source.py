@@ -1,4 +1,4 @@
-"""What `mask` is given: a table with all that its file says of it, and what another file can hold of that."""
+"""The table that `mask` reads, with the metadata of its file, and what another file can hold of it."""
 
 from __future__ import annotations
 
@@ -99,9 +99,8 @@ class Source:
     def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
         """From text to text, copy columns that are not masked letter by letter: codes such as 007 stay 007.
 
-        Where all values of a masked column are among those that it had, they are spelled as in the
-        file, too: 3 stays
-        3 in a column of integers of which one is missing, and TRUE stays TRUE.
+        Where all values of a masked column are among those that it had, they are spelled as in the file, too:
+        3 stays 3 in a column of integers of which one is missing, and TRUE stays TRUE.
         """
         both_text = all(Path(name).suffix.lower() in DELIMITED.suffixes for name in (self.name, output))
         if not both_text:
@@ -128,7 +127,7 @@ def _names(column: pd.Series) -> set[str]:
 def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.Series:
     """Values of a masked column as the file spells them; each has one spelling, the first.
 
-    Who had 3.0, and who 3, is not for a masked column to tell.
+    Which records had 3.0, and which 3, a masked column must not disclose.
     """
     first = ~before.duplicated() & before.notna()
     spelling = dict(zip(before[first].map(spelled), written[first], strict=True))

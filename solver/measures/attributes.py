@@ -26,9 +26,9 @@ from linkrisk.solver.measures.task import Attack, RiskTask, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.percent import percent
 from linkrisk.solver.run.results import is_bound, objective
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import beside_orders
-from linkrisk.solver.worst_case.single_fit import FitRequest
 
 _NOTHING = 1e-9
 """Share of the trace below which a direction is rounding."""

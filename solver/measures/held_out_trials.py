@@ -17,8 +17,8 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks
 from linkrisk.solver.measures.task import Shares, linked_parts, shares_of
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
-from linkrisk.solver.worst_case.single_fit import FitRequest
 
 EQUAL = "equal-weights"
 """The intruder who learns nothing."""

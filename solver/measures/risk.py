@@ -53,9 +53,9 @@ from linkrisk.solver.worst_case.families import (
 )
 from linkrisk.solver.worst_case.operations.fit import fit_request, sampling_choice
 from linkrisk.solver.worst_case.operations.live import watched
+from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.search_state import pairs_of
-from linkrisk.solver.worst_case.single_fit import CERTIFICATE_SECONDS, FitRequest
 
 FINDING_COLUMNS = ("measure", "key", "finding", "value", "low", "high", "interval", "unit", "worse")
 

@@ -28,8 +28,8 @@ from linkrisk.solver.measures.known_masking import KnownMasking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import FitResult
-from linkrisk.solver.worst_case.single_fit import FitRequest
 
 
 @dataclass(frozen=True)

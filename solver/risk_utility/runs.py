@@ -30,7 +30,7 @@ from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.operations.fit import fit_request
-from linkrisk.solver.worst_case.single_fit import FitRequest
+from linkrisk.solver.worst_case.request import FitRequest
 
 HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"
 """Measures that have columns of their own."""

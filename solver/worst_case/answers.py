@@ -11,7 +11,6 @@ from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import Ties
-from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
@@ -21,22 +20,17 @@ from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.parts import Part
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search_state import Run
 
 _MEET = 0.9e-9
 """Relative difference of two sums of doubles that are the same: a little less than `verify` allows."""
 
 
-def answer(
-    problem: Problem,
-    run: Run,
-    choices: EngineOptions,
-    engine: Engine,
-    command: str | None,
-    parts: Sequence[Part] = (),
-) -> FamilyFit:
+def answer(problem: Problem, request: FitRequest, run: Run, parts: Sequence[Part] = ()) -> FamilyFit:
     """Make the result of one search, every number of it recounted by the evaluator."""
     evaluation = run.final  # before all else, which may depend on it
+    engine, choices = request.engine, request.options
     aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
     seconds = incumbent.clock.seconds
     unit = problem.survey.unit
@@ -68,7 +62,7 @@ def answer(
         "threads": choices.threads,
         "time_limit": incumbent.clock.time_limit,
         **work_done(incumbent.clock),
-        "command": command,
+        "command": request.command,
         "linkrisk": versions["linkrisk"],
         "versions": versions,
     }
@@ -204,8 +198,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
     """Attributes (of an OWA: ranks) that print as zero, although links depend on them.
 
     Their names by `Words.owners`, and ``linked_without``, the records linked if records never differed in
-    them;
-    None where there was no time to count. None where no such parameter matters.
+    them; None where there was no time to count. None where no such parameter matters.
     """
     theta = run.incumbent.solution
     importance = aggregator.importance(theta)
@@ -219,13 +212,13 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
     without = count(small.tolist())
     if without == linked:
         return None
-    # Those that make no difference after all, the smallest first, are not said to make one.
+    # Those that make no difference after all, the smallest first, are left out.
     idle: list[int] = []
     for at in small.tolist() if small.size > 1 else ():
         if count([*idle, at]) == linked:
             idle.append(at)
-    told = [names[at] for at in sorted(set(small.tolist()) - set(idle))]
-    return {aggregator.words.owners: told, "linked_without": without}
+    breaking = [names[at] for at in sorted(set(small.tolist()) - set(idle))]
+    return {aggregator.words.owners: breaking, "linked_without": without}
 
 
 class _Count:

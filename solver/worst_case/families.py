@@ -25,9 +25,10 @@ from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.answers import work_done
 from linkrisk.solver.worst_case.parts import continued
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import Family, FitResult
 from linkrisk.solver.worst_case.search import Start
-from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one, planned
+from linkrisk.solver.worst_case.single_fit import Fitted, fit_one, planned
 
 _STOPPED = "stopped before its search began"
 
@@ -63,7 +64,7 @@ def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
     if ALL in asked:
         asked = list(AGGREGATORS)
     for name in asked:
-        make_aggregator(name, ("A", "B"))  # which says what is wrong with a name
+        make_aggregator(name, ("A", "B"))  # which refuses a wrong name
         if asked.count(name) > 1:
             raise UsageError(f"the aggregator '{name}' is given twice; give it once")
     return tuple(name for name in AGGREGATORS if name in asked)
@@ -74,11 +75,10 @@ def fit_families(
 ) -> FitResult:
     """Search several families on one file pair.
 
-    Half of the time is shared evenly over the families, so that each has an attack, and the rest of one
-    goes to
-    the next; each starts from the attacks of those that it contains. What is kept goes to those that
-    decide how
-    large the worst case may be (`_Families`), and a bound goes down to the families inside of its own.
+    Half of the time is shared evenly over the families, so that each has an attack, and the rest of one goes
+    to the next; each starts from the attacks of those that it contains. What is kept goes to those that
+    decide how large the worst case may be (`_Families`), and a bound goes down to the families inside of its
+    own.
     """
     if request.certificate:
         raise UsageError(
@@ -235,14 +235,14 @@ class _Families:
 
     def _decide(self) -> None:
         """Search again, one after the other, the families that decide how large the worst case may be."""
-        asked: set[str] = set()
-        whole = self._kept / _AGAIN
-        while (left := self.clock.remaining or 0.0) > _LEAST * whole and not self._why_not():
-            behind, deciding = list(self._behind(asked)), self._deciding(asked)
+        again: set[str] = set()
+        total = self._kept / _AGAIN
+        while (left := self.clock.remaining or 0.0) > _LEAST * total and not self._why_not():
+            behind, deciding = list(self._behind(again)), self._deciding(again)
             if not behind and not deciding:
                 return
             name = (behind or deciding)[0]
-            asked.add(name)
+            again.add(name)
             richer = any(self._contains(other, name) for other in self._found if other != name)
             share = _BRIEF if behind else (1.0 - _BRIEF * richer) / len(deciding)
             self._rows[name] = self._again(name, max(share * left - self._beyond, 1e-9))
@@ -352,8 +352,7 @@ def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]
     """Give each family the bound of one that contains it where that is lower, and its name.
 
     What a certificate would be made of (`Family.fitted`) stays the family's own. Bounds that hold up to a
-    margin
-    are about other distances in every family and stay, and so do those that an order has raised.
+    margin are about other distances in every family and stay, and so do those that an order has raised.
     """
     found = {one.aggregator: one.result for one in families if one.result is not None}
     for name, result in list(found.items()):

@@ -14,28 +14,14 @@ import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
-from linkrisk.solver.engines.steering import PartSteering
-from linkrisk.solver.inputs.problem import Searched
+from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.run.clock import Beside, Clock
-from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.limits import in_time, memory_errors
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.workers import Here, Processes, Workers
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import Run, beside_orders, out_of_time
-
-
-@dataclass(frozen=True)
-class Shared:
-    """What the searches of all parts share."""
-
-    searched: Searched  # the whole file
-    engine: Engine
-    options: EngineOptions
-    # whether the bound of each part is to be one of what orders link, too (`beside_orders`)
-    orders: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,23 +30,22 @@ class PartSearch:
 
     blocks: IndexArray  # (size,): its records, as blocks of the file
     theta: FloatArray  # (dimension,): parameters that link most of them
-    linked: float  # linked, bound weight that they link, and that no parameters exceed
-    bound: float
+    linked: float  # weight that they link
+    bound: float  # weight that no parameters exceed
     lost: BoolArray  # (size,): records that no parameters link
     seconds: float
     proof: Proof  # what the bound rests on
     system: BlockSystem  # what the proof is about; its pair has no candidates, so that it travels light
 
 
-def search_part(shared: Shared, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
-    """Search one part, given by its number and its blocks."""
+def search_part(whole: SearchTask, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
+    """Search one part of a task, given by its number and its blocks; all records stay candidates."""
     blocks = numbered[1]
-    pair = shared.searched.pair.part(blocks)
-    searched = replace(shared.searched, pair=pair)
+    pair = whole.searched.pair.part(blocks)
+    searched = replace(whole.searched, pair=pair)
     # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
-    task = SearchTask(searched, shared.engine, clock, shared.options, orders=shared.orders)
-    run = search(task, wait=True)
-    if shared.orders:
+    run = search(SearchTask(searched, whole.engine, clock, whole.options, orders=whole.orders), wait=True)
+    if whole.orders:
         beside_orders(run, searched)
     final = run.final
     light = replace(pair, candidates=pair.candidates[:0])
@@ -122,17 +107,15 @@ class UntilHopeless(Beside):
     That is judged from the moment when it is at work on the proof, not while it still makes rows.
     """
 
-    def __init__(
-        self, whole: Clock, total: float, steering: PartSteering, report: Reporter | None = None
-    ) -> None:
-        super().__init__(whole)
-        self._report = report
-        self._wide = steering.wide * total
+    def __init__(self, task: SearchTask) -> None:
+        super().__init__(task.clock)
+        steering, left = task.options.steering.parts, task.clock.remaining
+        self._report = task.report
+        self._wide = steering.wide * float(task.searched.pair.weight.sum())
         self._proving, self._hopeless, self._over = False, False, False
-        left = whole.remaining
         longest = steering.before if left is None else min(steering.before, steering.before_share * left)
-        self._until = whole.now + longest
-        self.ended_early = False
+        self._until = task.clock.now + longest
+        self.ended_early = False  # for a gap that stays wide
 
     def note(self, progress: Progress) -> None:
         """Note the interval, and pass the report on."""
@@ -153,33 +136,27 @@ class UntilHopeless(Beside):
         return (self.ended_early and not self._over) or super().expired
 
 
-def search_whole(
-    searched: Searched,
-    engine: Engine,
-    clock: Clock,
-    options: EngineOptions,
-    report: Reporter | None,
-    starts: Sequence[Start] = (),
-    crew: Crew | None = None,
-) -> tuple[Run, tuple[Part, ...]]:
+def search_whole(task: SearchTask) -> tuple[Run, tuple[Part, ...]]:
     """Search all records; where that proves little in its time, parts of them.
 
     The bound covers orders, too (`beside_orders`). The parts are those that the bound is the sum of; none
-    where
-    it is the bound of a search of all records.
+    where it is the bound of a search of all records.
     """
-    steering, pair, crew = options.steering.parts, searched.pair, crew or Crew()
-    elsewhere = counting_by(crew, pair)
-    task = SearchTask(searched, engine, clock, options, report, starts, elsewhere=elsewhere)
-    if not engine.proves or pair.blocks < steering.fewest:
+    searched, steering = task.searched, task.options.steering.parts
+    task = replace(task, elsewhere=counting_by(task.crew, searched.pair))
+    if not task.engine.proves or searched.pair.blocks < steering.fewest:
         return beside_orders(search(task), searched), ()
-    first = UntilHopeless(clock, float(pair.weight.sum()), steering, report)
+    first = UntilHopeless(task)
     run = search(replace(task, clock=first, report=first.note))
     first.end()
-    run.incumbent.clock, run.incumbent.report = clock, report
+    run.incumbent.clock, run.incumbent.report = task.clock, task.report
     parts: tuple[Part, ...] = ()
     if first.ended_early and not _over(run):
-        run, parts = _in_parts(task, run, crew)
+        work = _PartSearches(task, run)
+        try:
+            run, parts = in_time(work, task.clock)
+        finally:
+            work.close()
         if not _over(run):  # all is one part, or smaller ones have done all that they can
             run, parts = _once_more(task, run, parts)
     return beside_orders(run, searched), parts
@@ -188,15 +165,6 @@ def search_whole(
 def _over(run: Run) -> bool:
     """Whether nothing is left to do, or no time."""
     return run.incumbent.proven or run.incumbent.clock.expired
-
-
-def _in_parts(task: SearchTask, run: Run, crew: Crew) -> tuple[Run, tuple[Part, ...]]:
-    """Search parts, round by round."""
-    work = _Work(task, run, crew)
-    try:
-        return in_time(work, task.clock)
-    finally:
-        work.close()
 
 
 def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[Run, tuple[Part, ...]]:
@@ -209,7 +177,7 @@ def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[R
             best = max(incumbent.value, progress.value), min(incumbent.bound, progress.bound)
             report(replace(progress, value=best[0], bound=best[1]))
 
-    start = Start(incumbent.solution, np.ones(task.problem.pair.blocks, dtype=np.bool_))
+    start = Start(incumbent.solution, np.ones(task.searched.pair.blocks, dtype=np.bool_))
     counted = known.orders.counted
     run = search(replace(task, report=tell, starts=[start], orders=not counted))
     if run.incumbent.value < incumbent.value:  # there was no time to count what is known
@@ -240,20 +208,32 @@ def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
     return found
 
 
-class _Work:
+def chosen_workers(
+    task: SearchTask, hired: Workers[SearchTask] | None, pieces: int, *, worth: bool
+) -> Workers[SearchTask]:
+    """The workers of the run; else processes, with processors and enough to do for each."""
+    if hired is not None:
+        return hired
+    processors = task.clock.processors
+    many = min(processors, pieces)
+    if task.clock.counts or many < 2 or not worth:
+        return Here(task)
+    return Processes(task, many, max(1, processors // many))
+
+
+class _PartSearches:
     """Searches of parts, round by round; `run` has their bound as soon as it is better."""
 
-    def __init__(self, task: SearchTask, run: Run, crew: Crew) -> None:
-        options = task.options
-        self._clock, self._steering, self.run = task.clock, options.steering.parts, run
-        self._shared = Shared(task.problem, task.engine, options, orders=False)
-        pair, lost = task.problem.pair, run.system.lost
-        self._weight, self._evens = pair.weight, run.incumbent.bound
-        left = np.random.default_rng(options.seed).permutation(np.flatnonzero(~lost)).astype(np.intp)
+    def __init__(self, task: SearchTask, run: Run) -> None:
+        self._task = replace(task, orders=False)
+        self._clock, self._steering, self.run = task.clock, task.options.steering.parts, run
+        self._weight, self._evens = task.searched.pair.weight, run.incumbent.bound
+        left = np.flatnonzero(~run.system.lost)
+        left = np.random.default_rng(task.options.seed).permutation(left).astype(np.intp)
         many = max(1, left.size // self._steering.size)
         self.parts = [self._part(np.sort(blocks)) for blocks in np.array_split(left, many)]
-        self._hired = crew.workers(self._shared)
-        self._workers: Workers[Shared] | None = None
+        self._hired = task.crew.workers(self._task)
+        self._workers: Workers[SearchTask] | None = None
 
     def _part(self, blocks: IndexArray, halves: tuple[Part, ...] = ()) -> Part:
         return Part(blocks, float(self._weight[blocks].sum()), None, halves)
@@ -264,7 +244,8 @@ class _Work:
         with memory_errors(clock):
             self.run.incumbent.enter("parts")
             began = clock.seconds
-            self._workers = self._make_workers()
+            worth = clock.time_left >= self._steering.worth_processes
+            self._workers = chosen_workers(self._task, self._hired, len(self.parts), worth=worth)
             self._round()
             while not (clock.expired or self._done) and len(self.parts) > 1:
                 self._merge()
@@ -298,16 +279,6 @@ class _Work:
         """End the processes, but for those of the run, which count what is to be shown."""
         if self._workers is not None and self._workers is not self._hired:
             self._workers.close()
-
-    def _make_workers(self) -> Workers[Shared]:
-        """The workers of the run; else processes, with processors and enough to do for each."""
-        if self._hired is not None:
-            return self._hired
-        clock = self._clock
-        many = min(clock.processors, len(self.parts))
-        if clock.counts or many < 2 or clock.time_left < self._steering.worth_processes:
-            return Here(self._shared)
-        return Processes(self._shared, many, max(1, clock.processors // many))
 
     def _round(self) -> None:
         """Search every part that is not settled, each for its share of the time."""

@@ -40,9 +40,9 @@ class Family:
     reason : str or None
         Why there is none.
     counted : Evaluation or None
-        What became of every record, as far as there was time to look at all.
+        Evaluation of every record, as far as time allowed.
     cores : tuple of frozenset of int
-        Blocks of which the search has proved that they cannot all be linked.
+        Sets of blocks proved not to be linkable together.
     fitted : Fitted or None
         What a certificate would be made of, where it was to be kept.
     """
@@ -60,15 +60,15 @@ class FitResult(Result):
     """The worst case that `fit` found, and the bound on how much worse any other parameters could be.
 
     Its numbers are those of all families of distances that were searched; parameters, records and certificate
-    are those of the worst of them, which is the only one where one was asked for.
+    are those of the worst of them, which may be the only one.
 
     Attributes
     ----------
     families : tuple of Family
         In the order in which they were searched; at least one has a result.
     details : dict
-        Everything else of the JSON; of several families what holds for all: files, notes on them, seconds,
-        limits and command of the whole run.
+        Everything else of the JSON; of several families what they share: files, notes on them, seconds,
+        limits and command of the run.
     """
 
     kind: ClassVar[str] = "fit"
@@ -78,12 +78,12 @@ class FitResult(Result):
 
     @classmethod
     def of(cls, result: FamilyFit) -> FitResult:
-        """The result of one family that was asked for by its name."""
+        """The result of one family, requested by its name."""
         return cls((Family(result.details["aggregator"], result),), result.details)
 
     @property
     def alone(self) -> bool:
-        """Whether one family was asked for by its name: then the details are its own."""
+        """Whether one family was requested by its name: then the details are its own."""
         return "aggregator" in self.details
 
     @property
@@ -128,12 +128,12 @@ class FitResult(Result):
 
     @property
     def table(self) -> RecordsTable:
-        """What became of every record under the worst-case parameters."""
+        """Evaluation of every record under the worst-case parameters."""
         return self.worst.table
 
     @property
     def certificate(self) -> dict[str, Any] | None:
-        """What proves the bound, where asked for; the command `verify` checks it."""
+        """The proof of the bound, where requested; the command `verify` checks it."""
         return self.worst.certificate
 
     @property
@@ -169,23 +169,23 @@ class FitResult(Result):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What the worst attack links, and what no family can exceed; expected links, with shared ties."""
+        """Links of the worst attack, and a bound for all families; expected links, with shared ties."""
         return self.worst.interval[0], max(result.interval[1] for result in self.results.values())
 
     @property
     def linked_confidence_limit(self) -> int | None:
-        """Records of the whole file that no parameters link, with `confidence`; None without samples."""
+        """Limit of linked records of the file, with `confidence`; None without samples."""
         limits = [result.linked_confidence_limit for result in self.results.values()]
         return max((limit for limit in limits if limit is not None), default=None)
 
     @property
     def with_bound(self) -> dict[str, FamilyFit]:
-        """The results of which more is known than that they link no more than all."""
+        """The results with a bound below all records."""
         return {name: result for name, result in self.results.items() if result.bounded}
 
     @property
     def bounded_interval(self) -> tuple[float, float]:
-        """What the worst attack links, and what none of the families exceeds that a bound was found of."""
+        """Links of the worst attack, and a bound for the families that have one."""
         among = (self.with_bound or self.results).values()
         return self.interval[0], max(self.interval[0], *(result.interval[1] for result in among))
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from linkrisk.solver.linkage.elsewhere import Elsewhere, Lost, marked
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.progress import Reporter
@@ -36,10 +38,10 @@ from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time, pairs_of, problem_system
 
 _ROW = 5.0
-"""What making a row costs, in comparisons; that others imply it is looked at as well."""
+"""What making a row costs, in comparisons; finding the implied ones included."""
 
 _FIRST = 1.0
-"""Seconds beyond the limit for the first attacks, without which nothing would be known on a busy machine."""
+"""Seconds beyond the limit for the first attacks, which a busy machine must not prevent."""
 
 _UNSEEN = (
     "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
@@ -52,40 +54,40 @@ class Start:
 
     theta: FloatArray  # (dimension,): as this family has them
     linked: BoolArray  # (blocks,): which blocks they linked there, so that these can be counted first
-    # blocks that could not all be linked there, to be asked about first
-    cores: tuple[frozenset[int], ...] = ()
-    # whether it was searched on the samples that are to be searched here, if these are samples: it knows
-    # nothing of the records outside of them, then
-    same_draw: bool = False
+    cores: tuple[frozenset[int], ...] = ()  # blocks not linkable together there, to be tried first
+    same_draw: bool = False  # searched on the same samples, so independent of the records outside of them
     bound: float = np.inf  # what no parameters link, where a search of this family has proved that
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is searched, by whom, and for how long."""
+    """One search, made once and handed on: what is searched, how, for how long, and by which workers."""
 
-    problem: Searched
+    searched: Searched
     engine: Engine
-    clock: Clock  # of the search: the answer comes a moment after it has run out, whatever is being done then
+    clock: Clock  # the answer comes a moment after it has run out, whatever is being done then
     options: EngineOptions
     report: Reporter | None = None  # called with every progress report
-    # parameters known from elsewhere: the answer links no fewer than each of them that there is time for
-    starts: Sequence[Start] = ()
+    starts: Sequence[Start] = ()  # the answer links no fewer than each of them that there is time for
+    crew: Crew = field(default_factory=Crew)
     prove: bool = True  # whether a sharp bound is wanted; if not, the search ends with the attack
-    # whether to count what orders of attributes and ranks link, so that `beside_orders` can be asked
-    orders: bool = True
-    others: bool = True  # whether to count baselines that do not belong to the family, to be shown beside it
-    elsewhere: Elsewhere | None = None  # who counts where there is much to count
+    orders: bool = True  # whether to count lexicographic comparison, so that `beside_orders` can be called
+    others: bool = True  # whether to count baselines outside of the family, to be shown beside it
+    elsewhere: Elsewhere | None = None  # counts where there is much to count
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What workers share: they have clocks, reports and processes of their own."""
+        own = {"clock": Clock(None), "report": None, "starts": (), "crew": Crew(), "elsewhere": None}
+        return {**self.__dict__, **own}
 
 
 def search(task: SearchTask, *, wait: bool = False) -> Run:
     """Attack and bound the worst case of a problem until they meet or the clock has run out.
 
-    The bound is that of distances that differ by more than a tie: see `beside_orders`. `wait` is whether
-    to wait
-    for a step that overruns the clock, as its result may be worth it.
+    The bound is that of distances that differ by more than a tie: see `beside_orders`. `wait` is whether to
+    wait for a step that overruns the clock, as its result may be worth it.
     """
-    work = _Work(task)
+    work = _Search(task)
     return work.do() if wait else in_time(work, task.clock)
 
 
@@ -103,11 +105,11 @@ def count_starts(run: Run, starts: Sequence[Start]) -> None:
         run.incumbent.improve(theta, evaluation.linked_weight)
 
 
-class _Work:
+class _Search:
     """Work of one search; `run` is its state, a valid answer at every moment."""
 
     def __init__(self, task: SearchTask) -> None:
-        self._task, problem, clock = task, task.problem, task.clock
+        self._task, problem, clock = task, task.searched, task.clock
         asked = tuple(core for start in task.starts for core in start.cores)
         self._problem, self._clock = problem, clock
         self._choices = replace(task.options, asked=asked)
@@ -197,10 +199,10 @@ class _Work:
 
         What is lost for the family is not lost for them, so they have an evaluator of their own.
         """
-        everybody = self._evaluator()
+        unrestricted = self._evaluator()
         for name, form in baseline_forms(self._problem.pair).items():
             if name not in self.run.baselines:
-                self._count_baseline(name, form, everybody)
+                self._count_baseline(name, form, unrestricted)
         self.run.baselines = dict(sorted(self.run.baselines.items()))
 
     def _count_baseline(self, name: str, form: DistanceForm, evaluator: Evaluator) -> Evaluation:

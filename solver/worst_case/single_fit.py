@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,92 +16,37 @@ from linkrisk.solver.certificates.writing.build import (
 )
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
-from linkrisk.solver.engines.base import Engine, EngineOptions, Proof
+from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import Problem
-from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.run.crew import Crew, CrewChoice, hired
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
 from linkrisk.solver.run.processors import processors
-from linkrisk.solver.run.progress import Reporter, of_search
-from linkrisk.solver.run.records import MOST_ROWS
+from linkrisk.solver.run.progress import of_search
 from linkrisk.solver.run.results import LINKED, NOT_YET, FamilyFit, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.parts import Part, PartSearch, search_whole
+from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import (
     Plan,
     Samples,
-    SamplingChoice,
     block_strata,
     draw_samples,
     fingerprint,
     make_plan,
 )
 from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
-from linkrisk.solver.worst_case.search import Start
+from linkrisk.solver.worst_case.search import SearchTask, Start
 from linkrisk.solver.worst_case.search_state import Run
-
-CERTIFICATE_SECONDS = 60.0
-"""How long a certificate may take without a time limit, and what is left to it at most where there is one."""
-
-_CERTIFICATE_SHARE = 0.25
-"""Share of the time limit that a search leaves to its certificate."""
-
-_WRITING_SHARE = 0.3
-"""Share of the time limit that a search leaves to what is written of it at most."""
 
 _LEAST_SECONDS = 0.5
 """A certificate has so many, however late the search has ended."""
 
 _SAME_WEIGHT = Fraction(1, 10**9)
 """Relative difference of a sum of doubles from the exact one."""
-
-
-@dataclass(frozen=True)
-class FitRequest:
-    """How to solve, whatever the family."""
-
-    engine: Engine
-    options: EngineOptions
-    limits: Limits
-    certificate: bool = False  # whether a certificate will be asked for
-    # whether all records are searched, or samples
-    sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
-    report: Reporter | None = None  # called with every progress report
-    command: str | None = None  # the command line to note
-    workers: CrewChoice = field(default_factory=CrewChoice)  # who is to do the work
-    crew: Crew = field(default_factory=Crew)  # whoever does, once the run has begun
-    proofs: bool = False  # whether several families keep what their certificates would be made of
-    # whether the certificate has seconds of its own: otherwise a part of the time limit is left to it
-    own_seconds: bool = False
-    # page, listed seconds that are left to what is written afterwards: at all, and for each record of each
-    # family
-    page: float = 0.0
-    listed: float = 0.0
-    settings: Mapping[str, Any] = field(default_factory=dict)  # what else the result keeps of what was asked
-
-    @contextmanager
-    def hired(self) -> Iterator[FitRequest]:
-        """The request with its workers, until it is done; UsageError where they cannot be had."""
-        with hired(self.workers) as crew:
-            yield replace(self, crew=crew)
-
-    def clock(self, problem: Problem, families: int = 1) -> Clock:
-        """A clock with the limits of the request, running since the problem was set up.
-
-        It leaves some seconds to what is written of so many families, and to their certificate.
-        """
-        clock, records = self.limits.clock(problem.seconds), problem.pair.blocks
-        if clock.time_limit is not None:
-            writing = self.page + self.listed * families * (records if records <= MOST_ROWS else 0)
-            left = min(writing, _WRITING_SHARE * clock.time_limit)
-            if self.certificate and not self.own_seconds:
-                left += min(CERTIFICATE_SECONDS, _CERTIFICATE_SHARE * clock.time_limit)
-            clock.leave(left)
-        return clock
 
 
 @dataclass(frozen=True)
@@ -131,9 +75,8 @@ class Fitted:
     def certified(self, seconds: float | None = None) -> FamilyFit:
         """The result with its certificate, or with a note why there is none.
 
-        `seconds` limits it; when absent, the rest of the time limit, or `CERTIFICATE_SECONDS` without
-        one. Ctrl-C, a
-        cancel token and any error end the attempt, not the result.
+        `seconds` limits it; when absent, the rest of the time limit, or `CERTIFICATE_SECONDS` without one.
+        Ctrl-C, a cancel token and any error end the attempt, not the result.
         """
         clock, outcome = self.run.incumbent.clock, self.run.outcome
         left = CERTIFICATE_SECONDS if clock.time_limit is None else clock.time_limit - clock.seconds
@@ -245,9 +188,8 @@ def fit_one(
 ) -> Fitted:
     """Search one family; UsageError before the search if `verify` could not check its certificate.
 
-    `clock` replaces one with the limits of the request; compilation is done, then. `starts` are
-    parameters that
-    the result links no fewer records than.
+    `clock` replaces one with the limits of the request; compilation is done, then. `starts` are parameters
+    that the result links no fewer records than.
     """
     samples = drawn_samples(problem, request)
     if request.certificate:
@@ -261,50 +203,20 @@ def fit_one(
     request.crew.know(problem.pair, problem.rereading)
     unit = problem.survey.unit
     total = float(problem.pair.weight.sum()) * unit
-    request = replace(request, report=of_search(request.report, problem.aggregator.name, total, unit))
+    report = of_search(request.report, problem.aggregator.name, total, unit)
+    task = SearchTask(problem.searched, request.engine, clock, request.options, report, starts, request.crew)
     with interruptible(clock):
-        fitted = (
-            _fit_whole(problem, request, clock, starts)
-            if samples is None
-            else _fit_samples(problem, request, clock, starts, samples)
-        )
-    request.crew.rest()  # of the next family all is another
-    said = {**request.crew.describe(), **request.settings}
-    fitted = replace(fitted, result=replace(fitted.result, details={**fitted.result.details, **said}))
-    if not request.certificate:
-        return fitted
-    unmade = {"made": False, "reason": NOT_YET}
-    return replace(
-        fitted, result=replace(fitted.result, details={**fitted.result.details, "certificate": unmade})
-    )
-
-
-def _fit_whole(problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Fitted:
-    """Search all records."""
-    run, parts = search_whole(
-        problem.searched,
-        request.engine,
-        clock,
-        request.options,
-        request.report,
-        starts,
-        request.crew,
-    )
-    result = answer(problem, run, request.options, request.engine, request.command, parts)
-    return Fitted(result, problem, run, parts=parts)
-
-
-def _fit_samples(
-    problem: Problem, request: FitRequest, clock: Clock, starts: Sequence[Start], samples: Samples
-) -> Fitted:
-    """Search samples, and count the attack on all records."""
-    state = search_samples(
-        problem, request.engine, clock, request.options, request.report, samples, starts, request.crew
-    )
-    result = sampled_answer(
-        problem, state, request.sampling, request.options, request.engine, request.command
-    )
-    return Fitted(result, problem, state.run, state)
+        if samples is None:
+            run, parts = search_whole(task)
+            fitted = Fitted(answer(problem, request, run, parts), problem, run, parts=parts)
+        else:
+            state = search_samples(task, samples)
+            fitted = Fitted(sampled_answer(problem, request, state), problem, state.run, state)
+    request.crew.rest()  # the next family needs workers that share other things
+    details = {**fitted.result.details, **request.crew.describe(), **request.settings}
+    if request.certificate:
+        details["certificate"] = {"made": False, "reason": NOT_YET}
+    return replace(fitted, result=replace(fitted.result, details=details))
 
 
 def planned(problem: Problem, request: FitRequest) -> Plan | None:

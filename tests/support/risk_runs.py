@@ -11,7 +11,7 @@ from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
 from linkrisk.solver.worst_case.operations.fit import fit_request
-from linkrisk.solver.worst_case.single_fit import FitRequest
+from linkrisk.solver.worst_case.request import FitRequest
 
 
 def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):

@@ -126,7 +126,7 @@ class Contest:
         choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=self._tight)
         self._model: IndicatorModel = indicator_model(self._system, choices)
         self.clock = Clock(None, cancel=limits.cancel)
-        # The attack has a time limit like everybody's: on large files it would take longer than all of them.
+        # The attack has a time limit, too: on large files it would take longer than all competitors.
         attacking = Clock(limits.time, cancel=limits.cancel)
         incumbent = first_incumbent(self._system, self._evaluator, attacking)
         if start:
@@ -183,7 +183,7 @@ class Contest:
         if linked is None and status is Status.NO_SOLUTION:
             linked, kept, status = self.attack, self._with_margin(self._theta), Status.FEASIBLE
         bound = self._exact_bound(result.bound) if name == EXACT else self._milp_bound(result.bound)
-        if bound is None and status is not Status.OPTIMAL:  # no parameters link who cannot be linked
+        if bound is None and status is not Status.OPTIMAL:  # lost records stay unlinked
             bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
         version = library_versions()["linkrisk"] if name == EXACT else result.version
         return replace(

@@ -24,10 +24,11 @@ from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.operations.live import watched
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.sampled.samples import SamplingChoice, check_choice
 from linkrisk.solver.worst_case.search_state import problem_system
-from linkrisk.solver.worst_case.single_fit import FitRequest, Fitted, fit_one
+from linkrisk.solver.worst_case.single_fit import Fitted, fit_one
 
 
 @taking(FitOptions)
@@ -60,8 +61,8 @@ def fit(asked: FitOptions) -> FitResult:
     if asked.certificate_time_limit is not None:
         check_limit(asked.certificate_time_limit, "time limit of the certificate")
     request = asked_fit(asked)
-    with watched(asked.on_progress) as told:
-        found = find(asked, replace(request, report=told))
+    with watched(asked.on_progress) as report:
+        found = find(asked, replace(request, report=report))
     if asked.on_found is not None:
         asked.on_found(found if isinstance(found, FitResult) else FitResult.of(found.result))
     if isinstance(found, FitResult):

@@ -1,1 +1,1 @@
-"""Bounds on the worst case of a whole file from searches of samples of it."""
+"""Bounds on the worst case of a file from searches of samples of it."""

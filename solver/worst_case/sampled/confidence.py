@@ -42,7 +42,7 @@ from scipy.special import gammaln
 from linkrisk.arrays import FloatArray
 
 _MOST_EXACT = 20_000
-"""Records of a sample whose chances are known in whole numbers within a moment."""
+"""Records of a sample whose chances in integers take a moment."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction)
     """Whether at most `found` in the sample is surely too unlikely where `having` have the property."""
     if design.share is not None and found > design.share * having - 1:
         return _sum_contradicts(design, Fraction(found), having, alpha)
-    told = design.chances(having).few(found, alpha)
-    if told is not None or design.sample > _MOST_EXACT:
-        return bool(told)
-    terms, whole = design.terms(having)
-    allowed, below = alpha * whole, 0
+    decided = design.chances(having).few(found, alpha)
+    if decided is not None or design.sample > _MOST_EXACT:
+        return bool(decided)
+    terms, total = design.terms(having)
+    allowed, below = alpha * total, 0
     for number, ways in terms:
         if number > found:
             break
@@ -123,11 +123,11 @@ def _count_contradicts(design: Design, found: int, having: int, alpha: Fraction)
 
 def _sum_contradicts(design: Design, found: Fraction, having: int, alpha: Fraction) -> bool:
     """Whether a sum of at most `found` in the sample is surely too unlikely where the file has `having`."""
-    told = design.chances(having).small(found, alpha)
-    if told is not None or design.sample > _MOST_EXACT:
-        return bool(told)
-    terms, whole = design.terms(having)
-    allowed = alpha * whole
+    decided = design.chances(having).small(found, alpha)
+    if decided is not None or design.sample > _MOST_EXACT:
+        return bool(decided)
+    terms, total = design.terms(having)
+    allowed = alpha * total
     # E (t - X)_+ is the sum of P(X <= j) over j < t.
     below, expected = 0, 0
     at = 0
@@ -225,7 +225,7 @@ def _choose(among: int, k: FloatArray) -> FloatArray:
 
 
 def _log(alpha: Fraction) -> float:
-    return math.log(alpha.numerator) - math.log(alpha.denominator)  # whole numbers of any length
+    return math.log(alpha.numerator) - math.log(alpha.denominator)  # integers of any length
 
 
 def _below(difference: float, error: float) -> bool | None:

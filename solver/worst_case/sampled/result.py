@@ -19,7 +19,7 @@ import numpy as np
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.errors import NONE, called
 from linkrisk.formulations.linkage.forms import DistanceForm
-from linkrisk.solver.engines.base import Engine, EngineOptions, whole
+from linkrisk.solver.engines.base import whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator, spread
 from linkrisk.solver.run.clock import Clock
@@ -27,6 +27,7 @@ from linkrisk.solver.run.percent import confident
 from linkrisk.solver.run.results import LINKED, FamilyFit, least_key, limit_key, objective, plain
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer, most_blocks
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, METHOD, SamplingChoice
 from linkrisk.solver.worst_case.sampled.search import SampledRun
@@ -45,7 +46,7 @@ class StageLimit:
     searched: int
     bound: float  # no parameters link more of these records: their weight
     alpha: Fraction  # what it may be wrong with
-    limit: float  # weight that no parameters link in the whole file unless it is
+    limit: float  # of the linked weight of the file, wrong with probability `alpha`
 
 
 def stage_limits(state: SampledRun) -> list[StageLimit]:
@@ -76,16 +77,9 @@ def file_limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction
     return float(min(upper_limit_of_sum(design, found, alpha) * heaviest, weight.sum()))
 
 
-def sampled_answer(
-    problem: Problem,
-    state: SampledRun,
-    choice: SamplingChoice,
-    choices: EngineOptions,
-    engine: Engine,
-    command: str | None,
-) -> FamilyFit:
+def sampled_answer(problem: Problem, request: FitRequest, state: SampledRun) -> FamilyFit:
     """The result of a sampled run."""
-    result = answer(problem, state.run, choices, engine, command)
+    result, choice = answer(problem, request, state.run), request.sampling
     run, pair = state.run, problem.pair
     stages = stage_limits(state)
     best = min(stages, key=lambda stage: stage.limit)
@@ -112,7 +106,7 @@ def sampled_answer(
             "stages": [_stage(stage, problem.survey.unit) for stage in stages],
             "draw": {
                 "method": METHOD,
-                "seed": choices.seed,
+                "seed": request.options.seed,
                 "size": state.samples.plan.size,
                 "strata": choice.strata,
             },
@@ -175,7 +169,7 @@ def _counted(
     fresh = outside[state.attacked :]
     looked_at = fresh[: state.meant]
     design = Design(int(fresh.size), int(looked_at.size))
-    # Who was not counted in the end counts as missed.
+    # Records that were not counted in the end count as missed.
     missed = float(weight[looked_at][~evaluation.linked[looked_at]].sum())
     least = float(weight[fresh].sum()) - file_limit(design, missed, weight, alpha / state.attacks)
     known = np.concatenate([state.samples.drawn, outside[: state.attacked]])

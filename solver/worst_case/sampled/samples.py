@@ -37,7 +37,7 @@ class SamplingChoice:
     # None to search all records, however many there are
     sample: int | str | None = "auto"
     samples: int | None = None  # how many samples
-    confidence: float = CONFIDENCE  # of the limit for the whole file
+    confidence: float = CONFIDENCE  # of the limit for the file
     strata: str | None = None  # column by whose values to draw
     # families that are searched, the best of whose attacks is shown: the limits of what they link are wrong
     # with the chance that is left, all together

@@ -6,7 +6,6 @@ and a record that was not compared counts as not linked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -15,19 +14,14 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.engines.base import Engine, EngineOptions
-from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.spreading import Spreading
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.results import plain
-from linkrisk.solver.run.workers import Here, Processes, Workers
-from linkrisk.solver.worst_case.parts import PartSearch, Shared, search_part
+from linkrisk.solver.run.workers import Here, Workers
+from linkrisk.solver.worst_case.parts import PartSearch, chosen_workers, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
 from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, search
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
@@ -43,7 +37,7 @@ _PIECES = 50
 class SampledRun:
     """The state of a sampled run, and in the end its answer."""
 
-    run: Run  # of the whole file: the attack, counted as far as there was time, and a bound that is certain
+    run: Run  # of the file: the attack, counted as far as there was time, and a certain bound
     samples: Samples
     # those that were searched, by their position in `Samples.parts`
     searches: dict[int, PartSearch] = field(default_factory=dict)
@@ -65,58 +59,37 @@ class SampledRun:
         )
 
 
-def search_samples(
-    problem: Problem,
-    runner: Engine,
-    clock: Clock,
-    choices: EngineOptions,
-    report: Reporter | None,
-    samples: Samples,
-    starts: Sequence[Start] = (),
-    crew: Crew | None = None,
-) -> SampledRun:
+def search_samples(task: SearchTask, samples: Samples) -> SampledRun:
     """Search samples until they are done or the clock has run out."""
-    work = _Work(problem, runner, clock, choices, report, samples, starts, crew or Crew())
+    work = _SampleSearches(task, samples)
     try:
-        return in_time(work, clock)
+        return in_time(work, task.clock)
     finally:
         work.close()
 
 
-def pair_of(shared: Shared) -> LinkagePair:
-    """The whole file pair."""
-    return shared.searched.pair
+def pair_of(task: SearchTask) -> LinkagePair:
+    """The pair of all records."""
+    return task.searched.pair
 
 
-class _Work:
+class _SampleSearches:
     """The work of one run; `state` is a valid answer at every moment."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        runner: Engine,
-        clock: Clock,
-        choices: EngineOptions,
-        report: Reporter | None,
-        samples: Samples,
-        starts: Sequence[Start],
-        crew: Crew,
-    ) -> None:
-        self._starts = starts
-        self._clock, self._steering = clock, choices.steering.sampling
-        self._searched = problem.searched
-        self._shared = Shared(self._searched, runner, choices)
-        pair, aggregator = problem.pair, problem.aggregator
+    def __init__(self, task: SearchTask, samples: Samples) -> None:
+        self._task, self._searched, self._starts = task, task.searched, task.starts
+        self._clock, self._steering = task.clock, task.options.steering.sampling
+        pair, aggregator, clock = task.searched.pair, task.searched.aggregator, task.clock
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
-        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, report, phase="")
-        self._hired = crew.workers(self._shared)
-        counted = None if self._hired is None else Spreading(self._hired, self._shared, pair_of, self._tell)
+        incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, task.report, phase="")
+        self._hired = task.crew.workers(task)
+        counted = None if self._hired is None else Spreading(self._hired, task, pair_of, self._tell)
         evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=counted)
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
-        known = all(start.same_draw for start in starts)
-        self.state = SampledRun(run, samples, attacks=1 + len(starts) if known else None)
-        self._workers: Workers[Shared] = self._hired or Here(self._shared)
+        known = all(start.same_draw for start in task.starts)
+        self.state = SampledRun(run, samples, attacks=1 + len(task.starts) if known else None)
+        self._workers: Workers[SearchTask] = self._hired or Here(task)
         self._counting = 0.0
 
     def do(self) -> SampledRun:
@@ -186,9 +159,12 @@ class _Work:
         if remaining is not None:
             least = steering.attacking_share * remaining + steering.counts * self._counting
             until = clock.now + remaining - min((1.0 - steering.searching_share) * remaining, least)
-        self._workers = self._make_workers()
+        pairs = state.samples.drawn.size * len(self._searched.pair.candidates)
+        much = pairs >= steering.pairs_worth_processes and clock.time_left >= steering.worth_processes
+        plan = state.samples.plan
+        self._workers = chosen_workers(self._task, self._hired, plan.samples, worth=much)
         first = 0
-        for stage in state.samples.plan.stages:
+        for stage in plan.stages:
             each = (until - clock.now) * self._side_by_side / (stage.samples - first)
             if first and each < steering.later_share * self._seconds_each:
                 return
@@ -218,18 +194,6 @@ class _Work:
         """What the samples that were searched took on the average."""
         searches = self.state.searches.values()
         return sum(found.seconds for found in searches) / max(1, len(searches))
-
-    def _make_workers(self) -> Workers[Shared]:
-        """The workers of the run; else processes, with processors and enough to do for each."""
-        if self._hired is not None:
-            return self._hired
-        plan, clock = self.state.samples.plan, self._clock
-        many, steering = min(clock.processors, plan.samples), self._steering
-        pairs = self.state.samples.drawn.size * len(self._searched.pair.candidates)
-        little = pairs < steering.pairs_worth_processes or clock.time_left < steering.worth_processes
-        if clock.counts or many < 2 or little:
-            return Here(self._shared)
-        return Processes(self._shared, many, max(1, clock.processors // many))
 
     def _note(self) -> None:
         """Tighten the certain bound of the file: records outside of the samples count in full."""
@@ -262,7 +226,7 @@ class _Work:
         starts += [Start(theta, np.zeros(drawn.size, dtype=np.bool_)) for theta in found]
         limit = clock.share(steering.attack_share, np.inf)
         part = clock.part(None if limit == np.inf else limit - clock.now)
-        engine, options = self._shared.engine, self._shared.options
+        engine, options = self._task.engine, self._task.options
         return search(SearchTask(union, engine, part, options, starts=starts, prove=False)).incumbent.solution
 
     # ---- the count
@@ -270,9 +234,8 @@ class _Work:
     def _count(self, theta: FloatArray) -> None:
         """Count the attack: records of the samples first, then of the others as many as there is time for.
 
-        How many is decided by the former, before any of the latter is compared: a sample that ended
-        where it suits
-        would overstate. Those that the attack was not searched on come first: they alone say what it
+        How many is decided by the former, before any of the latter is compared: a sample that ended where it
+        suits would overstate. Those that the attack was not searched on come first: they alone say what it
         links of all.
         """
         run, clock, samples = self.state.run, self._clock, self.state.samples

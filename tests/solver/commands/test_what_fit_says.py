@@ -24,10 +24,11 @@ from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer
+from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.search_state import Run
 
@@ -154,7 +155,8 @@ def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitRe
         EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={}),
         baselines={"euclid": 0, "mahalanobis": 0},
     )
-    return FitResult.of(answer(problem, run, EngineOptions(), ExactEngine(), "fit"))
+    request = FitRequest(ExactEngine(), EngineOptions(), Limits(), command="fit")
+    return FitResult.of(answer(problem, request, run))
 
 
 @pytest.mark.parametrize("name", THETAS)

@@ -6,6 +6,7 @@ import functools
 import threading
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -26,6 +27,7 @@ from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case import parts
 from linkrisk.solver.worst_case.parts import Part, PartSearch, UntilHopeless, search_whole
+from linkrisk.solver.worst_case.search import SearchTask
 
 FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
@@ -159,6 +161,12 @@ def test_a_part_has_the_better_of_two_bounds():
 # ---------------------------------------------------------------- when a search is hopeless
 
 
+def hopeless_clock(clock, total, steering):
+    searched = SimpleNamespace(pair=SimpleNamespace(weight=np.array([total])))
+    options = EngineOptions(steering=replace(STEERING, parts=steering))
+    return UntilHopeless(SearchTask(searched, None, clock, options))
+
+
 def steps(clock, gap, phase):
     clock.note(Progress(0.0, 10.0, 10.0 + gap, phase))
     return clock.expired
@@ -167,7 +175,7 @@ def steps(clock, gap, phase):
 @pytest.mark.usefixtures("virtual_time")
 def test_a_search_is_hopeless_only_late_at_work_and_with_a_wide_gap():
     steering = replace(PARTS, before=0.0, wide=0.1)
-    first = UntilHopeless(Clock(1e6), 100.0, steering)
+    first = hopeless_clock(Clock(1e6), 100.0, steering)
     assert not steps(first, 90.0, "compare")
     assert not steps(first, 10.0, "branch and cut")
     assert not first.ended_early
@@ -178,7 +186,7 @@ def test_a_search_is_hopeless_only_late_at_work_and_with_a_wide_gap():
     assert not first.expired
     for limit, least in ((None, 50.0), (1000.0, 50.0), (100.0, 35.0)):
         whole = Clock(limit)
-        early = UntilHopeless(whole, 100.0, replace(PARTS, before=50.0, before_share=0.35))
+        early = hopeless_clock(whole, 100.0, replace(PARTS, before=50.0, before_share=0.35))
         seconds = whole.seconds
         while not steps(early, 90.0, "branch and bound"):
             pass
@@ -188,7 +196,7 @@ def test_a_search_is_hopeless_only_late_at_work_and_with_a_wide_gap():
 
 def test_its_clock_tells_the_run_and_is_told():
     whole = Clock(100.0, work_limit=3.0)
-    first = UntilHopeless(whole, 1.0, PARTS)
+    first = hopeless_clock(whole, 1.0, PARTS)
     first.spend(4e8)
     first.reserve(40.0)
     assert (whole.now, first.remaining, whole.latest) == (1.0, 2.0, 60.0)
@@ -258,7 +266,7 @@ def test_ctrl_c_reaches_the_search_of_all_records_and_a_part(phase):
         if progress.phase == phase:
             clock.stop()
 
-    run, _ = search_whole(problem.searched, get_engine("exact", options), clock, options, report)
+    run, _ = search_whole(SearchTask(problem.searched, get_engine("exact", options), clock, options, report))
     assert run.outcome.limit is Limit.USER
     assert clock.seconds < 20.0
     assert run.incumbent.value <= 11.0 <= run.incumbent.bound
