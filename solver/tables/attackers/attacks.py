@@ -1,17 +1,201 @@
-"""The attacker's programs, one after the other from the last basis."""
+"""Attacks: linear programs for how far a cell can go, one after the other, and deviations seen before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.attacker import reach
+from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
-from linkrisk.solver.tables.attackers.attack_programs import Asked, Large, Part, Small
+from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
+from linkrisk.solver.backends.linear.registry import linear_program
+
+_OPTIONS = LinearOptions(
+    feasibility=1e-9,
+    optimality=1e-9,
+    # What changes from one attack to the next is the objective, and all coefficients are near 1.
+    own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
+)
+_ITERATIONS = 2
+"""For each relation, at most, where another way is left: with bounds far apart it may go round for ever."""
+
+_FEWEST = 2_000
+
+_OTHER_WAYS = (_OPTIONS, LinearOptions(feasibility=1e-9, optimality=1e-9), LinearOptions())
+"""Where an optimiser fails: from scratch, then with scaling and presolve, at last less exactly."""
+
+_ENTRIES = 2_000_000
+"""Deviations and multipliers that are held at once."""
+
+_RESIDUAL = 1e-9
+"""What a relation may be off by, of the largest deviation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Attacks that are asked for, one after the other; arrays of shape (a,)."""
+
+    cell: LongArray
+    sign: FloatArray  # up (1) or down (-1)
+    enough: FloatArray  # a deviation from which on the cell need not go further; inf for as far as it goes
+    # how far cells that are not sensitive may move at most, when they are suppressed wholly
+    within: FloatArray
+
+    def __getitem__(self, chosen: LongArray | BoolArray | slice) -> Asked:
+        return Asked(self.cell[chosen], self.sign[chosen], self.enough[chosen], self.within[chosen])
+
+    def __len__(self) -> int:
+        return int(self.cell.size)
+
+
+Ended = tuple[FloatArray, FloatArray]
+"""Deviations, and the multipliers of the relations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The suppressed cells and their relations, cell by cell."""
+
+    starts: LongArray
+    rows: LongArray
+    values: FloatArray
+    below: FloatArray
+    above: FloatArray
+    share: FloatArray
+    free: BoolArray
+    relations: int
+
+    def bounds(self, within: float) -> tuple[FloatArray, FloatArray]:
+        """Where free cells move within so much when they are suppressed wholly."""
+        most = np.where(self.free, within, np.inf)
+        return -np.minimum(self.below, most) * self.share, np.minimum(self.above, most) * self.share
+
+
+class Small:
+    """A program for our own simplex method, with an optimiser where that does not come to an end."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._inverse = np.empty((part.relations, part.relations))
+        self._basis = np.empty(part.relations, dtype=np.int64)
+        self._point = np.zeros(part.share.size)
+        self._other: Large | None = None
+        self._restart()
+
+    def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
+        """What attacks end with, one by one; None where one was needless."""
+        part = self._part
+        relations = Relations(part.starts, part.rows, part.values)
+        reach = Reach(part.below, part.above, part.share, part.free)
+        up, down = np.zeros((2, part.share.size))
+        at_once = max(1, _ENTRIES // (part.share.size + part.relations))
+        while len(asked):
+            some = asked[:at_once]
+            points = np.empty((len(some), part.share.size))
+            multipliers = np.empty((len(some), part.relations))
+            needless = np.zeros(len(some), dtype=np.bool_)
+            which = (some.cell, some.sign, some.enough, some.within)
+            state = State(self._inverse, self._basis, self._point)
+            ends = Attacked(points, multipliers, needless)
+            done = in_turn(relations, reach, state, (up, down), which, stop, _RESIDUAL, ends)
+            for number in range(done):
+                yield None if needless[number] else (points[number], multipliers[number])
+            if done and not needless[done - 1] and _short(points[done - 1], some, done - 1, stop):
+                return
+            asked = asked[done:]
+            if done < len(some):  # the next one failed
+                self._restart()
+                self._other = self._other or Large(part)
+                found = self._other.one(asked, 0)
+                yield found
+                if _short(found[0], asked, 0, stop):
+                    return
+                asked = asked[1:]
+
+    def _restart(self) -> None:
+        part = self._part
+        room = np.minimum(part.above, part.below) * part.share
+        begin(Relations(part.starts, part.rows, part.values), np.argsort(-room), self._inverse, self._basis)
+        self._point[:] = 0.0
+
+
+class Large:
+    """A program in the hands of an optimiser."""
+
+    def __init__(self, part: Part) -> None:
+        cells = part.share.size
+        self._part, self._within = part, np.inf
+        self._program = self._handed_over(_OPTIONS)
+        self._goal = np.zeros(0, dtype=np.int64)
+        self._point, self._none = np.zeros(cells), np.zeros(part.relations)
+
+    def _handed_over(self, options: LinearOptions) -> LinearProgram:
+        part, none = self._part, np.zeros(self._part.relations)
+        by_cell = sparse.csc_array(
+            (part.values, part.rows, part.starts), shape=(part.relations, part.share.size)
+        )
+        lower, upper = part.bounds(self._within)
+        model = LinearModel(
+            objective=np.zeros(part.share.size),
+            matrix=sparse.csr_array(by_cell),
+            row_lower=none,
+            row_upper=none,
+            column_lower=lower,
+            column_upper=upper,
+        )
+        return linear_program(model, options)
+
+    def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
+        """What attacks end with, one by one; None where one was needless."""
+        for number in range(len(asked)):
+            yield self.one(asked, number)
+            if _short(self._point, asked, number, stop):
+                return
+
+    def one(self, asked: Asked, number: int) -> Ended:
+        """One of some attacks."""
+        self._bound(float(asked.within[number]))
+        goal, sign = int(asked.cell[number]), float(asked.sign[number])
+        return self._furthest(goal, sign, float(asked.enough[number]))
+
+    def _bound(self, within: float) -> None:
+        if within != self._within:
+            self._within = within
+            self._point = np.zeros(self._part.share.size)
+            self._program.change_column_bounds(np.arange(self._point.size), *self._part.bounds(within))
+
+    def _furthest(self, at: int, sign: float, enough: float) -> Ended:
+        if sign * self._point[at] >= enough:
+            return self._point, self._none
+        self._program.change_objective(self._goal, np.zeros(self._goal.size))
+        self._goal = np.array([at])
+        self._program.change_objective(self._goal, np.array([-sign]))
+        most = max(_FEWEST, _ITERATIONS * self._part.relations)
+        solution = self._program.solve(iterations=most)
+        for options in _OTHER_WAYS:
+            if solution.optimal:
+                break
+            self._program = self._handed_over(options)  # to stay where one is is feasible: the way was wrong
+            self._program.change_objective(self._goal, np.array([-sign]))
+            solution = self._program.solve(iterations=None if options is _OTHER_WAYS[-1] else most)
+        if not solution.optimal:
+            raise RuntimeError(f"the attacker's program ended {solution.status}")
+        self._point = solution.point
+        return self._point, -solution.duals
+
+
+def _short(point: FloatArray, asked: Asked, number: int, stop: float) -> bool:
+    """Whether an attack falls short of what is enough, if anything is."""
+    enough = float(asked.enough[number])
+    return bool(enough < np.inf and asked.sign[number] * point[asked.cell[number]] < stop * enough)
+
 
 _SMALL = 1000
 """Relations up to which our own simplex method is faster, as it holds the inverse of the basis."""
@@ -104,3 +288,68 @@ class Attacker:
 def signs_of(demand: Demand) -> list[float]:
     """Which ways a demand asks for: up, down, or both, whose sum counts."""
     return [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
+
+
+_NOTHING = 1e-9
+"""What moves by so much less than the cell that moves most does not move."""
+
+
+class Seen:
+    """Deviations d with ``M d = 0``. Any multiple of one that keeps within the bounds is a deviation, too.
+
+    `most`: as many are kept, the latest; of each attack only the last. `asked` (n,): the cells whose reach is
+    asked for; all where absent.
+    """
+
+    def __init__(self, table: CellTable, most: int = 300, asked: BoolArray | None = None) -> None:
+        self._most = most
+        self._asked = np.ones(len(table), dtype=np.bool_) if asked is None else asked
+        self._above, self._below, self._free = table.above, table.below, table.free
+        self._found: dict[Hashable, tuple[LongArray, FloatArray, float]] = {}
+        self._stale = True
+
+    def add(self, attack: Hashable, cells: LongArray, deviations: FloatArray, within: float = np.inf) -> None:
+        """Remember deviations of some cells, by which attack they were found; all others stay.
+
+        `cells` (k,). `deviations` (k,). `within`: how far cells that are not sensitive may move at most when
+        they are suppressed wholly.
+        """
+        size = np.abs(deviations)
+        moves = size > _NOTHING * size.max(initial=0.0)
+        if moves.any():
+            self._found.pop(attack, None)
+            self._found[attack] = cells[moves], deviations[moves], within
+            if len(self._found) > self._most:
+                del self._found[next(iter(self._found))]
+            self._stale = True
+
+    def reach(self, suppressed: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """How far each cell that is asked for goes up, and down, in a pattern: at least, shape (n,) each."""
+        up, down = np.zeros(suppressed.size), np.zeros(suppressed.size)
+        if not self._found:
+            return up, down
+        if self._stale:
+            self._cells = np.concatenate([cells for cells, _, _ in self._found.values()])
+            self._moves = np.concatenate([moves for _, moves, _ in self._found.values()])
+            sizes = [cells.size for cells, _, _ in self._found.values()]
+            self._starts = np.concatenate([[0], np.cumsum(sizes[:-1])]).astype(np.int64)
+            self._whose = np.repeat(np.arange(len(sizes)), sizes)
+            self._told = np.flatnonzero(self._asked[self._cells])
+            told = self._moves[self._told]
+            self._up, self._down = np.maximum(told, 0.0), np.maximum(-told, 0.0)
+            size = np.abs(self._moves)
+            there, other = self._moves > 0, self._cells
+            most = np.repeat([within for _, _, within in self._found.values()], sizes)
+            most = np.where(self._free[other], most, np.inf)
+            above, below = np.minimum(self._above[other], most), np.minimum(self._below[other], most)
+            self._forth = np.where(there, above, below) / size
+            self._back = np.where(there, below, above) / size
+            self._mine, self._of = self._cells[self._told], self._whose[self._told]
+            self._stale = False
+        share = suppressed[self._cells]
+        cells, whose = self._mine, self._of
+        forth = np.minimum.reduceat(self._forth * share, self._starts)[whose]
+        back = np.minimum.reduceat(self._back * share, self._starts)[whose]
+        np.maximum.at(up, cells, np.maximum(forth * self._up, back * self._down))
+        np.maximum.at(down, cells, np.maximum(forth * self._down, back * self._up))
+        return up, down

@@ -1,24 +1,72 @@
-"""The independent audit: the interval that an attacker finds for every suppressed cell.
+"""The audit of a pattern: intervals of all cells, or levels alone, by one process or several.
 
-It shares nothing with what chooses patterns but the optimiser, whose answers are counted again (`furthest`).
+The independent audit: the interval that an attacker finds for every suppressed cell. It shares nothing with
+what chooses patterns but the optimiser, whose answers are counted again (`furthest`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.units import in_units
+from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.tables.attackers.furthest import Ends
-from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends
-from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
-from linkrisk.solver.tables.attackers.sharing import Work, answers
+from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.tables.attackers.demands import Met, unmet
+from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends, integer_unmet
+from linkrisk.solver.tables.attackers.pieces import Ends, Furthest, Piece, known_exactly, pieces_of
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+@dataclass(eq=False)
+class Work:
+    """What all tasks share; each process makes the programs of the pieces that its tasks are about."""
+
+    pieces: list[Piece]
+    _now: tuple[int, Furthest] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the program in the hands of the optimiser."""
+        return {"pieces": self.pieces, "_now": None}
+
+    def program(self, number: int) -> Furthest:
+        """That of a piece; the last one is kept, with all that was seen in it."""
+        if self._now is None or self._now[0] != number:
+            self._now = (number, Furthest(self.pieces[number]))
+        return self._now[1]
+
+
+def answers(
+    work: Work,
+    do: Callable[[Work, tuple[int, Task], Clock], Answer],
+    tasks: Sequence[Task],
+    clock: Clock,
+    workers: int | None,
+) -> Iterator[tuple[Task, Answer]]:
+    """The answers to tasks as they come, whoever gives them, as far as there is time.
+
+    `do`: at the top level of a module; its task comes with a number. `workers`: processes beside this one.
+    """
+    here = Here(work)
+    crew: Workers[Work] = here if workers is None else Processes(work, workers, 1)
+    left = dict(enumerate(tasks))
+    try:
+        for who in (crew, here):  # a process that died must not cost an answer
+            for (number, task), answer in who.each(do, list(left.items()), clock, lambda _: clock.remaining):
+                del left[number]
+                yield task, answer
+    finally:
+        crew.close()
+
 
 SHORT = 1e-5
 """By how much of its level a cell may be short and still count as protected: what optimisers cannot tell."""
@@ -152,3 +200,48 @@ def _judged(table: CellTable, shown: BoolArray, ends: Ends) -> Audit:
     value = table.value[cells]
     exact = audited & (own.up + own.down <= 1e-6 * np.maximum(np.abs(value), 1.0))
     return Audit(cells, value - own.down, value + own.up, short, exact, audited, undecided & ~(short > 0))
+
+
+def audit_levels(
+    table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
+) -> Audit:
+    """Find out which levels hold; of the intervals only what is needed for that.
+
+    `suppressed` (n,). `clock`: when it has run out, cells that were not seen to be protected are undecided.
+    Returns: its intervals are what witnesses prove at least, and count as not audited, but for cells that a
+    relation gives away.
+    """
+    table, unit = in_units(table)
+    found = _met(table, suppressed, clock, report)
+    cells = np.flatnonzero(suppressed | table.primary)
+    up, down = found.reach.up[cells], found.reach.down[cells]
+    place = {int(cell): at for at, cell in enumerate(cells)}
+    short, undecided = np.zeros(cells.size), np.zeros(cells.size, dtype=np.bool_)
+    for demand in found.unmet:
+        at = place[demand.cell]
+        short[at] = max(short[at], demand.level - _reached(demand, float(up[at]), float(down[at])))
+    undecided[[place[demand.cell] for demand in found.undecided]] = True
+    exact = (known_exactly(table, suppressed) | ~suppressed)[cells]
+    return Audit(
+        cells=cells,
+        low=table.value[cells] - down,
+        high=table.value[cells] + up,
+        short=short,
+        exact=exact,
+        audited=exact.copy(),
+        undecided=undecided & ~(short > 0),
+    ).times(unit)
+
+
+def _met(table: CellTable, suppressed: BoolArray, clock: Clock | None, report: Reporter | None) -> Met:
+    """Which levels hold; of counts in whole numbers."""
+    if not table.counts:
+        return unmet(table, suppressed, clock, report=report)
+    found = integer_unmet(replace(table, insiders=()), suppressed, clock, report)
+    missed = tuple(one for _, one, _ in found.unmet)
+    open_ = tuple(one for _, one in found.undecided)
+    return Met(missed, open_, Reach(found.down, found.up), ())
+
+
+def _reached(demand: Demand, up: float, down: float) -> float:
+    return up * demand.up + down * demand.down

@@ -1,8 +1,9 @@
-"""Demands met or missed in rational numbers: witnesses and bounds that anybody can count again.
+"""Levels decided in rational numbers, by witnesses and multipliers made exact.
 
-What is found in floating point is made exact (`formulations.tables.exact`). Each demand ends as met, by
-witnesses of few cells; as missed, by multipliers of the relations that bound its cell, or because the cell is
-known exactly; or as undecided, where neither could be made exact.
+Demands met or missed in rational numbers: witnesses and bounds that anybody can count again. What is found in
+floating point is made exact (`formulations.tables.exact`). Each demand ends as met, by witnesses of few
+cells; as missed, by multipliers of the relations that bound its cell, or because the cell is known exactly;
+or as undecided, where neither could be made exact.
 """
 
 from __future__ import annotations
@@ -12,18 +13,55 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
 from linkrisk.formulations.tables.witnesses import Reach
+from linkrisk.solver.backends.linear.base import LinearOptions
+from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.attackers.furthest import Furthest
 from linkrisk.solver.tables.attackers.integer_audit import whole_witnesses
-from linkrisk.solver.tables.attackers.nearest import Nearest
-from linkrisk.solver.tables.attackers.pieces import Piece, known_exactly, pieces_of
+from linkrisk.solver.tables.attackers.pieces import Furthest, Piece, known_exactly, pieces_of, unit_of
+
+
+class Nearest:
+    """The program of a piece: ways up and down, ``d = u - v``, at the least sum of both."""
+
+    def __init__(self, piece: Piece) -> None:
+        self._count, self._unit = piece.cells.size, unit_of(piece)
+        rows = piece.relations.shape[0]
+        self._upper = np.concatenate([piece.above, piece.below]) / self._unit
+        self._program = linear_program(
+            LinearModel(
+                objective=np.ones(2 * self._count),
+                matrix=sparse.csr_array(sparse.hstack([piece.relations, -piece.relations], format="csr")),
+                row_lower=np.zeros(rows),
+                row_upper=np.zeros(rows),
+                column_lower=np.zeros(2 * self._count),
+                column_upper=self._upper,
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9),
+        )
+
+    def move(self, place: int, by: float) -> FloatArray | None:
+        """Move a cell, by its place in the piece; deviations, shape (k,); None where it cannot go so far."""
+        ways = np.array([place, place + self._count])
+        if by < 0:
+            ways = ways[::-1]
+        there = np.array([abs(by) / self._unit, 0.0])
+        self._program.change_column_bounds(ways, there, there)
+        solution = self._program.solve()
+        self._program.change_column_bounds(ways, np.zeros(2), self._upper[ways])
+        if not solution.optimal:
+            return None
+        point = solution.point * self._unit
+        return np.asarray(point[: self._count] - point[self._count :])
+
 
 PHASE = "certifying"
 

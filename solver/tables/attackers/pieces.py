@@ -1,12 +1,18 @@
-"""A suppressed table in pieces: what is known exactly at once, and the rest in parts that share no relation.
+"""Connected pieces of unknown cells, and how far their cells can go.
 
-A relation with one unknown cell gives it away. The cells that are left fall into the connected components of
+A suppressed table in pieces: what is known exactly at once, and the rest in parts that share no relation. A
+relation with one unknown cell gives it away. The cells that are left fall into the connected components of
 the graph of cells and relations; what an attacker finds out of one says nothing about another.
+
+How far the cells of a piece can go: a warm-started program, whose answers are counted again. From inside a
+point counts: how far it moves a cell. From outside multipliers of the relations do, whatever they are
+(`formulations.tables.attacker.reach`). Where the two meet, the end of the interval is found; what the
+optimiser says of itself is not asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +20,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
+from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.sliced import solved_by
+from linkrisk.solver.run.clock import Clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,3 +84,149 @@ def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
             (rows.data, rows.indices - columns.start, rows.indptr), shape=(rows.shape[0], own.size)
         )
         yield Piece(cells[own], numbers[by_row[span]], relations, below[own], above[own])
+
+
+TOLERANCE = 1e-7
+"""What rounding may add up to, relative to how far a cell can go, and at least to 1."""
+
+_LARGEST = 2.0**20
+"""Deviations are measured in a unit in which none is larger, so that tolerances of 1e-9 mean something."""
+
+_ROUNDS = 6
+"""Of moving many cells at once, at most."""
+
+_PRIMAL = 4
+"""The primal simplex method in HiGHS: when only the goal changes, its last basis stays feasible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """How far cells can go."""
+
+    # `down`, `up`: (k,) as far as was seen, not negative
+    down: FloatArray
+    up: FloatArray
+    # `down_found`, `up_found`: (k,) whether it is proven to be the end
+    down_found: BoolArray
+    up_found: BoolArray
+
+    def of(self, at: LongArray) -> Ends:
+        """Those of some cells."""
+        return Ends(self.down[at], self.up[at], self.down_found[at], self.up_found[at])
+
+
+class Furthest:
+    """The program of a piece, and what was seen in it so far.
+
+    `seen`: what all points so far show, shape (k,). `told`: called with every point that was counted, before
+    it is added to what was seen.
+    """
+
+    def __init__(self, piece: Piece) -> None:
+        self.piece = piece
+        self.told: Callable[[FloatArray], None] | None = None
+        cells = piece.cells.size
+        self._unit = unit_of(piece)
+        none = np.zeros(piece.relations.shape[0])
+        self._columns = np.arange(cells)
+        self._goal = self._columns[:0]
+        self._by_cell = sparse.csr_array(piece.relations.T)
+        self._program = linear_program(
+            LinearModel(
+                objective=np.zeros(cells),
+                matrix=piece.relations,
+                row_lower=none,
+                row_upper=none,
+                column_lower=-piece.below / self._unit,
+                column_upper=piece.above / self._unit,
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9, own={"simplex_strategy": _PRIMAL}),
+        )
+        self._close = TOLERANCE * np.maximum(np.maximum(piece.below, piece.above), 1.0)
+        self.seen = Ends(np.zeros(cells), np.zeros(cells), piece.below <= 0, piece.above <= 0)
+
+    def find(self, at: LongArray, clock: Clock) -> Ends:
+        """The ends of some cells, by their places in the piece; not all where the clock runs out."""
+        self._move_many(clock)
+        seen = self.seen
+        for place in at.tolist():
+            for sign, found in ((1.0, seen.up_found), (-1.0, seen.down_found)):
+                if not found[place] and not clock.expired:
+                    self.settle(place, sign, clock)
+        return seen.of(at)
+
+    def _move_many(self, clock: Clock) -> None:
+        """Move all cells at once, to and fro: those that arrive at what everybody knows of them are done."""
+        seen, generator = self.seen, np.random.default_rng(0)
+        for _ in range(_ROUNDS):
+            before = int(seen.up_found.sum() + seen.down_found.sum())
+            signs = generator.choice([-1.0, 1.0], self._columns.size)
+            for way in (signs, -signs):
+                if not clock.expired:
+                    goal = way * generator.uniform(0.5, 1.0, signs.size)
+                    self.see(self._solve(self._columns, goal, clock))
+            after = int(seen.up_found.sum() + seen.down_found.sum())
+            if after - before < 4:
+                break
+
+    def settle(self, place: int, sign: float, clock: Clock | None = None) -> LinearSolution:
+        """Move one cell as far as it goes, from the last basis; if that cannot be proven, from scratch."""
+        seen, at = self.seen, np.array([place])
+        way, found = (seen.up, seen.up_found) if sign > 0 else (seen.down, seen.down_found)
+        for attempt in range(2):
+            if attempt:
+                self._program.forget_basis()
+            solution = self._solve(at, np.array([sign]), clock)
+            self.see(solution)
+            if not found[place] and solution.optimal:
+                bound = self.bound(place, sign, solution.duals)
+                found[place] = bound <= way[place] + self._close[place]
+            if found[place] or (clock is not None and clock.expired):
+                break
+        return solution
+
+    def _solve(self, at: LongArray, goal: FloatArray, clock: Clock | None) -> LinearSolution:
+        """Maximise a goal over some cells, as long as a clock has time for it."""
+        program = self._program
+        program.change_objective(self._goal, np.zeros(self._goal.size))
+        program.change_objective(at, -goal)
+        self._goal = at
+        return program.solve() if clock is None else solved_by(program, clock)
+
+    def see(self, solution: LinearSolution) -> None:
+        """Count how far a point goes, if it is one."""
+        if solution.optimal:
+            self.count(self.deviations(solution))
+
+    def deviations(self, solution: LinearSolution) -> FloatArray:
+        """Those of a solution, shape (k,)."""
+        return np.asarray(solution.point * self._unit)
+
+    def count(self, point: FloatArray) -> None:
+        """Count how far deviations go, shape (k,), if they are possible."""
+        piece, seen = self.piece, self.seen
+        point = np.clip(point, -piece.below, piece.above)
+        off = np.abs(piece.relations @ point)
+        if (off > TOLERANCE * np.maximum(abs(piece.relations) @ np.abs(point), 1.0)).any():
+            return
+        if self.told is not None:
+            self.told(point)
+        np.maximum(seen.up, point, out=seen.up)
+        np.maximum(seen.down, -point, out=seen.down)
+        np.logical_or(seen.up_found, seen.up >= piece.above, out=seen.up_found)
+        np.logical_or(seen.down_found, seen.down >= piece.below, out=seen.down_found)
+
+    def bound(self, place: int, sign: float, duals: FloatArray) -> float:
+        """How far a cell goes at most, by any multipliers of the relations."""
+        piece, found = self.piece, np.inf
+        for multipliers in (-duals, -np.round(duals, 6)):  # often whole; noise counts for much at wide bounds
+            reduced = -(self._by_cell @ multipliers)
+            reduced[place] += sign
+            found = min(found, float(np.maximum(reduced * piece.above, -reduced * piece.below).sum()))
+        return found
+
+
+def unit_of(piece: Piece) -> float:
+    """What deviations are measured in: 1, or the power of 2 in which none is too large."""
+    largest = float(max(piece.below.max(), piece.above.max()))
+    return float(2.0 ** max(0.0, np.ceil(np.log2(largest / _LARGEST))))

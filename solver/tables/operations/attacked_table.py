@@ -23,8 +23,8 @@ from linkrisk.solver.options.types import File
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.tables.attackers.by_insider import CrowdAudit, audit_by_everybody
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.insiders import CrowdAudit, audit_by_everybody
 from linkrisk.solver.tables.operations.counts import Counting, lowered_and_refused, with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, check_adds_up
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, unreachable

@@ -43,7 +43,7 @@ from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.operations.counts import with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.insider_patterns import search_parts
+from linkrisk.solver.tables.suppression.patterns import search_parts
 
 EXACT = "exact"
 CONTEST = "comparing backends"

@@ -26,7 +26,7 @@ from linkrisk.solver.tables.attackers.certified import Certified
 from linkrisk.solver.tables.operations.attacked_table import AttackedTable, CrowdResult
 from linkrisk.solver.tables.operations.counts import Counting
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
-from linkrisk.solver.tables.suppression.bounded_pattern import Pattern
+from linkrisk.solver.tables.suppression.pattern import Pattern
 
 _NEAR = 1e-6
 """Relative to a value: how near an end of an interval is to a multiple, so that it is one."""

@@ -35,9 +35,8 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.status import Status
-from linkrisk.solver.tables.attackers.audit import Audit, audit
+from linkrisk.solver.tables.attackers.audit import Audit, audit, audit_levels
 from linkrisk.solver.tables.attackers.certified import Certified, certify
-from linkrisk.solver.tables.attackers.levels import audit_levels
 from linkrisk.solver.tables.operations.attacked_table import (
     AttackedTable,
     Attackers,
@@ -47,16 +46,15 @@ from linkrisk.solver.tables.operations.attacked_table import (
 )
 from linkrisk.solver.tables.operations.result import TableResult, table_result, with_beside
 from linkrisk.solver.tables.operations.source import check_adds_up, other_table, read_asked_table
-from linkrisk.solver.tables.suppression.bounded_pattern import Pattern, tell_cost
 from linkrisk.solver.tables.suppression.cell_suppression import (
     cannot_be_protected,
     in_whole_numbers,
     suppress_cells,
 )
-from linkrisk.solver.tables.suppression.common_pattern import common_pattern
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
-from linkrisk.solver.tables.suppression.insider_patterns import InsiderPatterns
 from linkrisk.solver.tables.suppression.large_tables import LargePattern, suppress_large
+from linkrisk.solver.tables.suppression.pattern import Pattern, common_pattern, tell_cost
+from linkrisk.solver.tables.suppression.patterns import InsiderPatterns
 from linkrisk.solver.tables.suppression.reachability import (
     found_by_the_audit,
     kept_from_nobody,

@@ -1,25 +1,38 @@
-"""Our own branch and cut for cell suppression: one linear program for the whole search.
+"""Branch and cut for cell suppression, with neighbourhood searches beside it.
 
-Backends begin their search anew whenever a pattern violates a capacity constraint; here rows that were found
-once stay. Below a node its better branch is next; where there is none, the open node of the least bound.
+Our own branch and cut for cell suppression: one linear program for the whole search. Backends begin their
+search anew whenever a pattern violates a capacity constraint; here rows that were found once stay. Below a
+node its better branch is next; where there is none, the open node of the least bound.
+
+Where better patterns may be: most cells decided as in patterns that are known, the few others searched. What
+the relaxation's point and the best pattern agree on is decided (relaxation induced neighbourhoods, Danna,
+Rothberg and Le Pape 2005), or a random part of what the best pattern suppresses (Rothberg 2007). Cells that
+are dear by their reduced costs are published. What is random follows a fixed seed, and effort is counted in
+solves of relaxations, not in seconds: the same search goes the same way everywhere.
+
+When the last units between bound and cost are searched one by one. Where costs are whole units, few of which
+are between cost and bound from the root on, the least cost that is not excluded is a search of its own: more
+cells are decided there by their reduced costs, and branches that hold nothing of that cost are left early
+(destructive bounds: Klein and Scholl 1999, Computing lower bounds by destructive improvement). What excludes
+it are the same bounds as everywhere, counted with all roundings on the safe side.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.programs import Separator
+from linkrisk.formulations.programs import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports
-from linkrisk.solver.tables.suppression.pseudo_costs import PseudoCosts
-from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
-from linkrisk.solver.tables.suppression.rounding_cuts import rounding_cuts
+from linkrisk.solver.tables.suppression.branching import PseudoCosts
+from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports, Thinned
+from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, rounding_cuts
 
 _WHOLE = 1e-5
 _PATIENCE, _ROOT_PATIENCE = 3, 20
@@ -258,3 +271,164 @@ class BranchAndCut:
 
 def _nothing(solved: Solved) -> Solved:
     return Solved(solved.point, np.inf, solved.reduced, solved.optimal)
+
+
+_MOST_NODES = 40
+_MOST_OPEN = (120, 200)
+"""Cells left open that the best pattern publishes: for what is agreed on, and for random parts."""
+
+_SHARE = 0.4
+"""Solves for neighbourhoods, as a share of all of the search."""
+
+_BEFORE, _FIRST = 60, 100
+"""Nodes before the first one (easy tables are done by then), and solves that they have at once then."""
+
+_LEAST_PART, _MOST_PART = 0.2, 0.9
+
+
+class Neighbourhoods:
+    """Chooses what is decided in each of them, and how much effort each is worth."""
+
+    def __init__(self) -> None:
+        self._generator = np.random.default_rng(0)
+        self._part = 0.5
+        self._turn, self._spent = 0, 0
+        self.nodes = _MOST_NODES
+
+    def affordable(self, nodes: int, solves: int) -> bool:
+        """Whether another one may be searched after so many nodes and solves of the search itself."""
+        return nodes >= _BEFORE and self._spent < _FIRST + _SHARE * solves
+
+    def choose(self, best: BoolArray, point: FloatArray, reduced: FloatArray) -> tuple[BoolArray, BoolArray]:
+        """Cells that are published, and cells that are suppressed, shape (n,) each.
+
+        `best` (n,). `point`, `reduced` (n,): of the relaxation: 0 where cells are decided.
+        """
+        induced = self._turn % 3 == 0
+        self._turn += 1
+        other = np.flatnonzero(~best)
+        dear = np.where(point[other] > _WHOLE, -1.0, reduced[other])
+        zeros = np.zeros(best.size, dtype=np.bool_)
+        zeros[other[np.argsort(dear, kind="stable")[_MOST_OPEN[0 if induced else 1] :]]] = True
+        if induced:
+            return zeros, best & (point > 1.0 - _WHOLE)
+        return zeros, best & (self._generator.random(best.size) < self._part)
+
+    def searched(self, solves: int, *, better: bool, whole: bool) -> None:
+        """How many solves one took, whether it held a better pattern, and whether it was searched wholly."""
+        self._spent += max(solves, 1)
+        if better:
+            return
+        if whole:  # too small to hold one
+            self._part = max(_LEAST_PART, self._part - 0.05)
+        else:
+            self._part = min(_MOST_PART, self._part + 0.05)
+
+
+_FIRST, _UNITS = 100, 2.0
+"""Nodes after which it is done, and how many units may be left."""
+
+_LAST = 10
+"""As many times as many nodes come before the last unit: a pattern of that cost is better found elsewhere."""
+
+_EXCLUSION_SHARE = 0.05
+"""A unit is at least so much of what the root left open: else the search itself is soon through."""
+
+_NODES, _LONGER = 20_000, 10
+"""Nodes of such a search; after one in vain the next comes after so many times as many, and has as many."""
+
+
+class Exclusion:
+    """Says when, and how hard.
+
+    `nodes`: that the next search may have.
+    """
+
+    def __init__(self) -> None:
+        self._first, self.nodes = _FIRST, _NODES
+
+    def due(self, nodes: int, root: float, bound: float, cutoff: float) -> bool:
+        """Whether it is time, after so many nodes of the search itself; nothing above `cutoff` counts."""
+        if (cutoff - root) * _EXCLUSION_SHARE > 1.0:
+            return False
+        first = self._first if bound <= cutoff - 1.0 + 1e-9 else self._first * _LAST
+        return nodes >= first and cutoff - _UNITS < bound <= cutoff
+
+    def searched(self, *, excluded: bool) -> None:
+        """Whether the last one had nodes enough."""
+        if not excluded:
+            self._first, self.nodes = self._first * _LONGER, self.nodes * _LONGER
+
+
+class WholeSearch(BranchAndCut):
+    """A search of all patterns; neighbourhoods of the best one, and the last units, are searched apart.
+
+    `separator`: knows what every pattern that protects keeps. `start` (n,): a pattern that protects. `cost`
+    (n,): of the cells, in units of which all costs are whole multiples where `whole`. `thinning`: makes a
+    pattern smaller that protects. `rows`: to begin with. `bound`: that is known to hold already.
+    """
+
+    def __init__(
+        self,
+        table: CellTable,
+        separator: Separator,
+        start: BoolArray,
+        cost: FloatArray,
+        thinning: Thinned,
+        *,
+        whole: bool,
+        rows: Cuts | None = None,
+        bound: float = 0.0,
+    ) -> None:
+        objective = np.where(table.free, cost, 0.0)
+        everything = Part(_relaxation(table, objective, rows), Supports(separator, thinning))
+        super().__init__(table, separator, everything, Incumbent(start, objective, whole=whole), bound)
+        self._near, self._exclusion = Neighbourhoods(), Exclusion()
+
+    def _beside(self) -> None:
+        self._look_near()
+        if self._incumbent.whole:
+            self._exclude()
+
+    def _look_near(self) -> None:
+        """Search neighbourhoods of the best pattern, as many as are affordable."""
+        near, relaxation = self._near, self._relaxation
+        while self._goes_on and near.affordable(self.nodes, self.solves):
+            reduced = np.where(relaxation.open_ones(), self._root_reduced, np.inf)
+            zeros, ones = near.choose(self.best, self._root_point, reduced)
+            found = self._apart(zeros, ones, near.nodes)
+            near.searched(found.solves, better=found.cost < self.cost, whole=found.bound > found._cutoff)
+            self._incumbent.take(found.best)
+
+    def _exclude(self) -> None:
+        """Search for the least cost that is not excluded by itself, where few others are below the best."""
+        exclusion, none = self._exclusion, np.zeros(len(self._table), dtype=np.bool_)
+        while self._goes_on and exclusion.due(self.nodes, self._root_bound, self.bound, self._cutoff):
+            least = float(np.ceil(self.bound - 1e-9))
+            found = self._apart(none, none, exclusion.nodes, least)
+            self._incumbent.take(found.best)
+            self.bound = max(self.bound, min(found.bound, self.cost))
+            exclusion.searched(excluded=found.bound > least or self.bound > self._cutoff)
+
+    @property
+    def _goes_on(self) -> bool:
+        return self.bound <= self._cutoff and not self._clock.expired
+
+    def _apart(
+        self, zeros: BoolArray, ones: BoolArray, most_nodes: int, most: float = np.inf
+    ) -> BranchAndCut:
+        """A search of the patterns that publish some cells, suppress others, and cost no more than `most`."""
+        within = self._relaxation.where(zeros, ones, self._objective)
+        part = replace(self._part, relaxation=within, most_nodes=most_nodes)
+        found = BranchAndCut(self._table, self._separator, part, self._incumbent.up_to(most), self.bound)
+        found.run(self._clock, lambda _: None, self._tell)
+        return found
+
+
+def _relaxation(table: CellTable, objective: FloatArray, rows: Cuts | None) -> Relaxation:
+    model = suppression_model(table, None)
+    given = Cuts(model.matrix, model.row_lower, model.row_upper)
+    relaxation = Relaxation(given, objective, model.column_lower, model.column_upper)
+    if rows is not None:
+        relaxation.add_open(*relaxation.open_part(rows))
+    return relaxation

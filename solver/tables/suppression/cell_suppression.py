@@ -20,16 +20,21 @@ from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
-from linkrisk.solver.tables.suppression.at_once import AtOnce
-from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, Pattern, tell_cost, unit_of
-from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.branch_and_cut import WholeSearch
 from linkrisk.solver.tables.suppression.insider_cuts import Noted
-from linkrisk.solver.tables.suppression.insider_patterns import search_parts
 from linkrisk.solver.tables.suppression.integer_cuts import with_whole_tables
 from linkrisk.solver.tables.suppression.large_tables import MODULAR, suppress_large
-from linkrisk.solver.tables.suppression.patterns import Making, OneByOne, Patterns, Rows
+from linkrisk.solver.tables.suppression.pattern import OUTSIDER, Pattern, tell_cost, unit_of
+from linkrisk.solver.tables.suppression.pattern_pool import AtOnce
+from linkrisk.solver.tables.suppression.patterns import (
+    Making,
+    OneByOne,
+    Patterns,
+    Rows,
+    Witnesses,
+    search_parts,
+)
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
-from linkrisk.solver.tables.suppression.whole_search import WholeSearch
 
 _START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
 """Of the time: for a pattern to begin with, and for the problem of the outsider before that of insiders."""

@@ -15,7 +15,7 @@ from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import SHORT, CrowdAttacks, OutOfTimeError, Unmet
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 
 _NOTHING = 1e-7
 _MOST_ROWS = 40

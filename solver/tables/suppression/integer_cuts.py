@@ -21,8 +21,8 @@ from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+from linkrisk.solver.tables.suppression.incumbent import Thinning
 from linkrisk.solver.tables.suppression.insider_cuts import Protecting
-from linkrisk.solver.tables.suppression.thinning import Thinning
 
 _WHOLE = 1e-5
 """A point is a pattern where no cell is further from being suppressed or published."""

@@ -1,7 +1,7 @@
 """Suppression of tables beyond the optimum: a pattern of some method, repaired, thinned, and a bound.
 
-A pattern that protects is there at any moment: first all cells that may be suppressed, later what was
-repaired.
+Suppression of tables beyond the optimum: a pattern of some method, repaired, thinned, and a bound. A pattern
+that protects is there at any moment: first all cells that may be suppressed, later what was repaired.
 """
 
 from __future__ import annotations
@@ -23,15 +23,19 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
-from linkrisk.solver.tables.suppression.bounded_pattern import OUTSIDER, PHASE, Pattern, tell_cost
-from linkrisk.solver.tables.suppression.conducting import conducting
-from linkrisk.solver.tables.suppression.meeting import Attacked, CannotMeetError
+from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
 from linkrisk.solver.tables.suppression.modular import Modular
-from linkrisk.solver.tables.suppression.movements import Needs
-from linkrisk.solver.tables.suppression.pool import Pool, Proposal
+from linkrisk.solver.tables.suppression.pattern import OUTSIDER, PHASE, Pattern, tell_cost
+from linkrisk.solver.tables.suppression.pattern_pool import Pool, Proposal
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
-from linkrisk.solver.tables.suppression.repair import Thinning, cheapest_that_do, repaired
-from linkrisk.solver.tables.suppression.shedding import Shedding
+from linkrisk.solver.tables.suppression.repair import (
+    Attacked,
+    CannotMeetError,
+    Needs,
+    Thinning,
+    cheapest_that_do,
+    repaired,
+)
 
 MODULAR, HEURISTIC = "modular", "heuristic"
 

@@ -1,22 +1,355 @@
-"""Where patterns come from in a search: to begin with, and near a point of the relaxation."""
+"""Primal heuristics: patterns that protect, demand by demand, from outsiders and from insiders.
+
+A pattern that protects, demand by demand. For every demand the cheapest way to move its cell by its level is
+a linear program whose costs are those of the cells that it moves (Kelly, Golden and Assad 1992; Fischetti and
+Salazar 2000, section 5): they are suppressed, and cost nothing from then on. What one demand moves may meet
+others, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
-from linkrisk.arrays import BoolArray, FloatArray
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.programs import LinearModel
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
+from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
+from linkrisk.solver.backends.linear.registry import linear_program
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
-from linkrisk.solver.tables.suppression.heuristic import Witnesses
-from linkrisk.solver.tables.suppression.insider_cuts import Noted, SeparatorOf
-from linkrisk.solver.tables.suppression.insider_patterns import CrowdWitnesses
+from linkrisk.solver.tables.attackers.attacks import Seen
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
+from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
+from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
+from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.integer_cuts import IntegerCuts, IntegerPatterns
-from linkrisk.solver.tables.suppression.thinning import Thinning, protection
+
+_CHEAP = 0.01
+"""What a cell costs that is taken to be chosen, as a share of its cost."""
+
+_MOVED = 1e-9
+"""What is moved by less of its demand's level is not moved."""
+
+_MET = 1e-9
+"""By how much of its level a demand may be short of it and be met."""
+
+JUST = 1e-7
+"""Relative to a sliding level, which may ask for all the way that there is: the lower end would be missed by
+rounding. Less than what demands may be short of it."""
+
+_FEW = 12
+"""As many of the cheapest cells of each relation are tried first."""
+
+
+class Witnesses:
+    """Finds patterns by deviations that prove that they protect."""
+
+    def __init__(self, table: CellTable) -> None:
+        self._table = table
+        self._few: _Ways | None = None
+        self._all: _Ways | None = None
+
+    def pattern(
+        self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
+    ) -> BoolArray | None:
+        """Cells that protect all demands when they are suppressed, shape (n,); some may not be needed.
+
+        `demands`: those that the sensitive cells do not meet among themselves. `clock`: when it has expired,
+        all cells are taken. `likely` (n,): how likely each cell is a good choice, from 0 to 1: so much
+        cheaper it is taken to be. Returns (n,): None where a demand cannot be met, whatever is suppressed.
+        """
+        table = self._table
+        suppressed, seen = table.primary.copy(), Seen(table, most=2 * len(demands) + 1)
+        cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
+        halves = self._halves(demands)
+        for way in (self._few, self._all):
+            if way is not None:
+                way.begin(cost, suppressed)
+        for demand in sorted(halves, key=lambda one: -one.level):
+            if clock.expired:
+                return np.asarray(~table.fixed)
+            up, down = seen.reach(suppressed.astype(np.float64))
+            if (up if demand.up else down)[demand.cell] >= demand.level * (1.0 - _MET):
+                continue
+            found = self._cheapest(demand, cost, suppressed)
+            if found is None:
+                return None
+            seen.add(demand, *found)
+            suppressed[found[0]] = True
+        return suppressed
+
+    def _halves(self, demands: Sequence[Demand]) -> list[Demand]:
+        """Demands up and demands down; a sliding one is met by these two together, as far up as it goes."""
+        found = []
+        for demand in demands:
+            if not (demand.up and demand.down):
+                found.append(demand)
+                continue
+            if self._all is None:
+                self._all = _Ways(self._table, np.flatnonzero(~self._table.fixed))
+            level = demand.level * (1.0 - JUST)
+            up = min(level, self._all.furthest_up(demand.cell))
+            if up > 0:
+                found.append(Demand(demand.cell, up, up=True, down=False))
+            if level > up:
+                found.append(Demand(demand.cell, level - up, up=False, down=True))
+        return found
+
+    def _cheapest(
+        self, demand: Demand, cost: FloatArray, suppressed: BoolArray
+    ) -> tuple[LongArray, FloatArray] | None:
+        """The cells that move when the cell of a demand does by its level, and how far; None if it cannot."""
+        table = self._table
+        if self._few is None:
+            self._few = _Ways(table, _cheapest_cells(table, _FEW))
+            self._few.begin(cost, suppressed)
+        found = self._few.cheapest(demand, suppressed)
+        if found is not None or self._few.everything:
+            return found
+        if self._all is None:
+            self._all = _Ways(table, np.flatnonzero(~table.fixed))
+            self._all.begin(cost, suppressed)
+        return self._all.cheapest(demand, suppressed)
+
+
+class _Ways:
+    """The cheapest deviations over some cells, each of which goes up or down at its cost."""
+
+    def __init__(self, table: CellTable, cells: LongArray) -> None:
+        self._cells, self._place = cells, np.full(len(table), -1)
+        self._place[cells] = np.arange(cells.size)
+        self.everything = cells.size == int((~table.fixed).sum())
+        relations = sparse.csc_array(table.relations)[:, cells]
+        rows = relations.shape[0]
+        self._upper = np.concatenate([table.above[cells], table.below[cells]])
+        self._program: LinearProgram = linear_program(
+            LinearModel(
+                objective=np.zeros(2 * cells.size),
+                matrix=sparse.csr_array(sparse.hstack([relations, -relations], format="csr")),
+                row_lower=np.zeros(rows),
+                row_upper=np.zeros(rows),
+                column_lower=np.zeros(2 * cells.size),
+                column_upper=self._upper,
+            ),
+            LinearOptions(feasibility=1e-9, optimality=1e-9, own={"presolve": "off"}),
+        )
+
+    def begin(self, cost: FloatArray, suppressed: BoolArray) -> None:
+        """Take the costs of all cells, of which those that are suppressed cost nothing."""
+        found = np.where(suppressed, 0.0, cost)[self._cells]
+        self._free = suppressed[self._cells]
+        self._program.change_objective(np.arange(2 * found.size), np.concatenate([found, found]))
+
+    def furthest_up(self, cell: int) -> float:
+        """How far up a cell can go; costs have to be told anew then (`begin`)."""
+        count = self._cells.size
+        at = self._place[cell]
+        objective = np.zeros(2 * count)
+        objective[at] = -1.0
+        down = np.array([at + count])
+        self._program.change_objective(np.arange(2 * count), objective)
+        self._program.change_column_bounds(down, np.zeros(1), np.zeros(1))
+        solution = self._program.solve()
+        self._program.change_column_bounds(down, np.zeros(1), self._upper[down])
+        return max(float(solution.point[at]) * (1.0 - _MET), 0.0) if solution.optimal else 0.0
+
+    def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[LongArray, FloatArray] | None:
+        """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
+        count = self._cells.size
+        new = np.flatnonzero(suppressed[self._cells] & ~self._free)
+        self._free[new] = True
+        both = np.concatenate([new, new + count])
+        self._program.change_objective(both, np.zeros(both.size))
+        at = self._place[demand.cell] + (0 if demand.up else count)
+        pair = np.array([at, (at + count) % (2 * count)])
+        level = np.array([demand.level, 0.0])
+        self._program.change_column_bounds(pair, np.array([demand.level, 0.0]), level)
+        self._program.forget_basis()
+        solution = self._program.solve()
+        found = None
+        if solution.optimal:
+            moves = solution.point[:count] - solution.point[count:]
+            moved = np.flatnonzero(np.abs(moves) > _MOVED * demand.level)
+            found = self._cells[moved], moves[moved]
+        self._program.change_column_bounds(pair, np.zeros(2), self._upper[pair])
+        return found
+
+
+def _cheapest_cells(table: CellTable, most: int) -> LongArray:
+    """The sensitive cells, and in each relation the cheapest others, the widest first among equals."""
+    relations = sparse.csr_array(table.relations)
+    inside = relations.indices
+    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    room = np.minimum(table.above, table.below)[inside]
+    order = np.lexsort((-room, table.cost[inside], rows))
+    order = order[table.free[inside[order]]]
+    sizes = np.bincount(rows[order], minlength=relations.shape[0])
+    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = table.primary.copy()
+    kept[inside[order[rank < most]]] = True
+    return np.flatnonzero(kept)
+
+
+_LESS = 1e-9
+
+
+@dataclass
+class InsiderPatterns:
+    """Makes patterns protect from insiders, too: what is missing is added at the least cost."""
+
+    cuts: InsiderCuts
+    _program: LinearProgram = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        table = self.cuts.crowd.table
+        relations = sparse.csr_array(table.relations)
+        rows = relations.shape[0]
+        both = LinearModel(
+            objective=np.zeros(2 * len(table)),
+            matrix=sparse.csr_array(sparse.hstack([relations, -relations], format="csr")),
+            row_lower=np.zeros(rows),
+            row_upper=np.zeros(rows),
+            column_lower=np.zeros(2 * len(table)),
+            column_upper=np.concatenate([table.above, table.below]),
+        )
+        self._program = linear_program(both, LinearOptions(feasibility=1e-9, optimality=1e-9))
+        self._columns = np.arange(2 * len(table))
+
+    def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
+        """A pattern that protects from everybody, made of one that protects from the outsider, shape (n,).
+
+        When the clock has run out, all cells that may be suppressed.
+
+        Returns (n,): None where a demand cannot be met, whatever is suppressed.
+        """
+        table = self.cuts.crowd.table
+        found = pattern.copy()
+        try:
+            while wrong := self._wrong(found, clock):
+                for one in wrong:
+                    added = None if clock.expired else self._added(one, found)
+                    if added is None:
+                        return np.asarray(~table.fixed) if clock.expired else None
+                    found |= added
+        except OutOfTimeError:
+            return np.asarray(~table.fixed)
+        return self._thinned(table, found, found & ~pattern, clock)
+
+    def _wrong(self, pattern: BoolArray, clock: Clock) -> list[Unmet]:
+        attacks = self.cuts.attacks
+        attacks.knows(pattern.astype(np.float64))
+        wrong: list[Unmet] = []
+        for demand in self.cuts.crowd.table.demands:
+            if clock.expired:
+                raise OutOfTimeError
+            wrong += attacks.unmet(demand)
+        return wrong
+
+    def _thinned(self, table: CellTable, pattern: BoolArray, added: BoolArray, clock: Clock) -> BoolArray:
+        """Leave out cells that were added, the dearest first, while all demands hold without them."""
+        chosen = np.flatnonzero(added & table.free)
+        for cell in chosen[np.argsort(-table.cost[chosen], kind="stable")]:
+            if clock.expired:
+                break
+            pattern[cell] = False
+            try:
+                pattern[cell] = not self.cuts.holds(pattern)
+            except OutOfTimeError:
+                pattern[cell] = True
+                break
+        return pattern
+
+    def _added(self, wrong: Unmet, suppressed: BoolArray) -> BoolArray | None:
+        """Cells that move when the cell of a demand does by its level, in the eyes of an attacker."""
+        below, above = self.cuts.crowd.bounds(wrong.owner)
+        demand, moved = wrong.demand, np.zeros(suppressed.size, dtype=np.bool_)
+        level, sliding = demand.level, demand.up and demand.down
+        if sliding:  # where it asks for all the way that there is, the lower end would be missed by rounding
+            level *= 1.0 - JUST
+        up = level if demand.up else 0.0
+        if sliding:  # as far up as it goes, and the rest down
+            up = min(up, self._furthest_up(demand.cell, below, above))
+        down = level - up if demand.down else 0.0
+        for part, way in ((up, True), (down, False)):
+            if part > 0:
+                half = self._cheapest(Demand(demand.cell, part, way, not way), suppressed, below, above)
+                if half is None:
+                    return None
+                moved |= half
+        return moved
+
+    def _furthest_up(self, cell: int, below: FloatArray, above: FloatArray) -> float:
+        """How far up an attacker thinks that a cell can go where all is suppressed that may be."""
+        cells, open_to = above.size, ~self.cuts.crowd.table.fixed
+        upper = np.concatenate([np.where(open_to, above, 0.0), np.where(open_to, below, 0.0)])
+        upper[cell + cells] = 0.0
+        objective = np.zeros(2 * cells)
+        objective[cell] = -1.0
+        self._program.change_objective(self._columns, objective)
+        self._program.change_column_bounds(self._columns, np.zeros(2 * cells), upper)
+        solution = self._program.solve()
+        return max(float(solution.point[cell]) * (1.0 - _LESS), 0.0) if solution.optimal else 0.0
+
+    def _cheapest(
+        self, demand: Demand, suppressed: BoolArray, below: FloatArray, above: FloatArray
+    ) -> BoolArray | None:
+        table, cells = self.cuts.crowd.table, suppressed.size
+        cost = np.where(suppressed, 0.0, table.cost)
+        open_to = ~table.fixed
+        lower = np.zeros(2 * cells)
+        upper = np.concatenate([np.where(open_to, above, 0.0), np.where(open_to, below, 0.0)])
+        at, other = (demand.cell, demand.cell + cells) if demand.up else (demand.cell + cells, demand.cell)
+        lower[at] = upper[at] = demand.level
+        upper[other] = 0.0
+        self._program.change_objective(self._columns, np.concatenate([cost, cost]))
+        self._program.change_column_bounds(self._columns, lower, upper)
+        solution = self._program.solve()
+        if not solution.optimal:
+            return None
+        moves = solution.point[:cells] - solution.point[cells:]
+        return np.asarray(np.abs(moves) > _MOVED * demand.level, dtype=np.bool_)
+
+
+@dataclass
+class CrowdWitnesses:
+    """Patterns that protect from everybody: those of the outsider, with what insiders ask for."""
+
+    outsider: Witnesses
+    insiders: InsiderPatterns
+
+    def pattern(
+        self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
+    ) -> BoolArray | None:
+        """See `Witnesses.pattern`."""
+        found = self.outsider.pattern(demands, clock, likely)
+        return None if found is None else self.protecting(found, clock)
+
+    def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
+        """See `InsiderPatterns.protecting`."""
+        return self.insiders.protecting(pattern, clock)
+
+
+def search_parts(
+    table: CellTable, clock: Clock | None = None
+) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | CrowdWitnesses | IntegerPatterns]:
+    """What finds violated rows, and what makes patterns: from the outsider alone or from everybody.
+
+    Of counts both ask for whole tables, which show what fractions do.
+    """
+    cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
+    own = InsiderCuts(Crowd.of(table), clock) if table.insiders else None
+    rows = cuts if own is None else SeparatorOf(cuts, own)
+    if table.counts:
+        attacks = IntegerAttacks(table, clock)
+        return IntegerCuts(rows, attacks), IntegerPatterns(witnesses, attacks)
+    return rows, witnesses if own is None else CrowdWitnesses(witnesses, InsiderPatterns(own))
+
 
 Tell = Callable[[float], None]
 """Told what the cheapest pattern so far costs."""

@@ -10,8 +10,8 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.by_insider import CrowdAudit
 from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, Unmet
+from linkrisk.solver.tables.attackers.insiders import CrowdAudit
 from linkrisk.solver.tables.attackers.integer_attacks import unreachable_in_whole_numbers
 
 _SHOWN = 3

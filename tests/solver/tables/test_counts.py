@@ -18,8 +18,11 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, unreachable_in_whole_numbers
-from linkrisk.solver.tables.attackers.integer_programs import IntegerProgram
+from linkrisk.solver.tables.attackers.integer_attacks import (
+    IntegerAttacks,
+    IntegerProgram,
+    unreachable_in_whole_numbers,
+)
 from linkrisk.solver.tables.operations.source import cell_table
 
 ROWS = ["1A", "1B", *7 * ["1H"], "1M", "2A", *3 * ["2M"][:2], *8 * ["2W"]]

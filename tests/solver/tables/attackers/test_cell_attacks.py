@@ -10,8 +10,7 @@ from random_tables import random_table
 from scipy.optimize import linprog
 
 from linkrisk.solver.tables.attackers import attacks
-from linkrisk.solver.tables.attackers.attacks import Attacker
-from linkrisk.solver.tables.attackers.seen import Seen
+from linkrisk.solver.tables.attackers.attacks import Attacker, Seen
 
 
 def a_point(seed):

@@ -10,8 +10,8 @@ from random_tables import random_table
 from scipy import sparse
 
 from linkrisk.solver.backends.linear.base import LinearStatus
-from linkrisk.solver.tables.attackers import attack_programs
-from linkrisk.solver.tables.attackers.attack_programs import Asked, Large, Part
+from linkrisk.solver.tables.attackers import attacks as attack_programs
+from linkrisk.solver.tables.attackers.attacks import Asked, Large, Part
 
 
 class Failing:

@@ -25,9 +25,9 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.attacks import Attacker
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.heuristic import Witnesses
+from linkrisk.solver.tables.suppression.patterns import Witnesses
 
 BENCH = os.environ.get("LINKRISK_DATA")
 

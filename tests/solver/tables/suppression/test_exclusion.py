@@ -11,15 +11,13 @@ from random_tables import random_table
 
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression import exclusion, whole_search
-from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Part
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression import branch_and_cut
+from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Exclusion, Part
+from linkrisk.solver.tables.suppression.branching import Contradictions
+from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.contradictions import Contradictions
-from linkrisk.solver.tables.suppression.exclusion import Exclusion
-from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports
+from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports, Thinning
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
-from linkrisk.solver.tables.suppression.thinning import Thinning
 
 
 def drawn(seed, shape=((3, 3), (3, 3), (2, 2)), unit=True):
@@ -67,9 +65,9 @@ def test_a_search_that_excludes_at_once_finds_the_same(monkeypatch):
 
     tables = [drawn(seed, ((4, 4), (4, 4), (2, 2))) for seed in (1, 2, 5, 7)]
     before = [suppress_cells(table, None, Clock(None)) for table in tables]
-    monkeypatch.setattr(exclusion, "_FIRST", 1)
-    monkeypatch.setattr(exclusion, "_LAST", 1)
-    monkeypatch.setattr(whole_search, "Exclusion", Noted)
+    monkeypatch.setattr(branch_and_cut, "_FIRST", 1)
+    monkeypatch.setattr(branch_and_cut, "_LAST", 1)
+    monkeypatch.setattr(branch_and_cut, "Exclusion", Noted)
     for table, least in zip(tables, before, strict=True):
         found = suppress_cells(table, None, Clock(None))
         assert (found.cost, found.bound) == (least.cost, least.bound)

@@ -17,15 +17,13 @@ from linkrisk.formulations.tables.cell_table import Insider
 from linkrisk.formulations.tables.subtables import subtables
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.attackers.by_insider import audit_by_everybody
+from linkrisk.solver.tables.attackers.audit import audit_levels
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.attackers.levels import audit_levels
-from linkrisk.solver.tables.suppression.blocks import within
+from linkrisk.solver.tables.attackers.insiders import audit_by_everybody
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
-from linkrisk.solver.tables.suppression.meeting import Attacked
-from linkrisk.solver.tables.suppression.modular import Modular
-from linkrisk.solver.tables.suppression.repair import cheapest_that_do, repaired
+from linkrisk.solver.tables.suppression.modular import Modular, within
+from linkrisk.solver.tables.suppression.repair import Attacked, cheapest_that_do, repaired
 
 SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]
 METHODS = ["modular", "heuristic"]

@@ -15,10 +15,8 @@ from linkrisk.formulations.tables.witnesses import counted_reach, valid
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers import least_energy
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.suppression.conducting import conducting
-from linkrisk.solver.tables.suppression.meeting import Attacked
-from linkrisk.solver.tables.suppression.repair import repaired
-from linkrisk.solver.tables.suppression.shedding import Shedding
+from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
+from linkrisk.solver.tables.suppression.repair import Attacked, repaired
 
 
 def nothing(_):

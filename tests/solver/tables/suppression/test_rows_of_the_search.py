@@ -18,13 +18,12 @@ from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.suppression import capacity
-from linkrisk.solver.tables.suppression.bounded_pattern import unit_of
-from linkrisk.solver.tables.suppression.capacity import CapacityCuts
+from linkrisk.solver.tables.suppression import capacity_cuts
+from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.relaxation import Relaxation
-from linkrisk.solver.tables.suppression.rounding_cuts import rounded, rounding_cuts
-from linkrisk.solver.tables.suppression.thinning import Thinning, protection
+from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
+from linkrisk.solver.tables.suppression.pattern import unit_of
+from linkrisk.solver.tables.suppression.relaxation import Relaxation, rounded, rounding_cuts
 
 
 def corners(count):
@@ -204,7 +203,7 @@ def test_costs_that_are_decimals_are_proven():
 def test_many_demands_are_looked_at_together(seed, monkeypatch):
     table = random_table(np.random.default_rng(seed), [(4, 2), (4, 4)], share=0.4)
     one_by_one = CapacityCuts(table).open
-    monkeypatch.setattr(capacity, "_MANY_DEMANDS", 0)
+    monkeypatch.setattr(capacity_cuts, "_MANY_DEMANDS", 0)
     assert CapacityCuts(table).open == one_by_one
     out = Clock(None)
     out.stop()

@@ -1,8 +1,15 @@
-"""Patterns of tables with many relations: all levels are moved at once, again and again."""
+"""A pool of good patterns, and what to try next for a better one: other costs, or two patterns combined.
+
+Good patterns, and what to try next for a better one: other costs, or two patterns at once. Movements of least
+energy end in one of many patterns; costs decide in which. They are changed by chance, and cells of a good
+pattern, or of two, seem cheaper; or only what two of them suppress is looked at (a search by combination:
+Glover, Laguna and Martí 2000, Fundamentals of scatter search and path relinking).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,12 +17,91 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import one_thread
-from linkrisk.solver.tables.suppression.conducting import conducting
-from linkrisk.solver.tables.suppression.movements import Needs
+from linkrisk.solver.tables.suppression.incumbent import Holds
+from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
 from linkrisk.solver.tables.suppression.patterns import Tell
-from linkrisk.solver.tables.suppression.pool import Pool, Proposal
-from linkrisk.solver.tables.suppression.shedding import Shedding
-from linkrisk.solver.tables.suppression.thinning import Holds
+from linkrisk.solver.tables.suppression.repair import Needs
+
+_MOST = 10
+"""Patterns that are kept."""
+
+_NOISE = (0.05, 0.1, 0.3, 0.6)
+"""Standard deviations of logarithms of costs."""
+
+_FAVOUR = 0.5
+"""What cells of the first pattern seem to cost at the second try, which is not left to chance."""
+
+_FAVOURS = (0.3, 0.5, 0.7, 0.9)
+"""What cells of good patterns seem to cost, of their cost."""
+
+
+_LIKE_ONE, _AMONG_TWO = 0, 1
+"""Ways of going on, of three, as likely as each other; the third is like two patterns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What cells seem to cost, and which may be suppressed beside sensitive ones; None: all that may be."""
+
+    cost: FloatArray
+    among: BoolArray | None = None
+
+    def of(self, table: CellTable) -> CellTable:
+        """A table where no others may be suppressed."""
+        if self.among is None:
+            return table
+        return replace(table, fixed=table.fixed | ~(self.among | table.primary))
+
+
+@dataclass(eq=False)
+class Pool:
+    """The cheapest patterns that were found."""
+
+    cost: FloatArray  # (n,) of the cells
+    _found: list[tuple[float, int, BoolArray]] = field(default_factory=list, init=False)
+    _generator: np.random.Generator = field(init=False)
+    _count: int = field(default=0, init=False)
+    _asked: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._generator = np.random.default_rng(0)
+
+    @property
+    def best(self) -> BoolArray | None:
+        """The cheapest one, shape (n,)."""
+        return self._found[0][2] if self._found else None
+
+    @property
+    def least(self) -> float:
+        """What it costs; infinity where there is none."""
+        return self._found[0][0] if self._found else np.inf
+
+    def add(self, pattern: BoolArray, cost: float) -> None:
+        """Keep a pattern if it is a good one, and new."""
+        if not any(np.array_equal(pattern, other) for _, _, other in self._found):
+            self._count += 1
+            self._found.append((cost, self._count, pattern))
+            self._found = sorted(self._found)[:_MOST]
+
+    def proposal(self) -> Proposal:
+        """What to try next."""
+        self._asked += 1
+        if not self._found:
+            return Proposal(self.cost)
+        if self._asked == 2:
+            return Proposal(np.where(self._found[0][2], _FAVOUR * self.cost, self.cost))
+        generator = self._generator
+        noise = np.exp(generator.normal(0.0, generator.choice(_NOISE), self.cost.size))
+        way = int(generator.integers(3)) if len(self._found) > 2 else _LIKE_ONE
+        places = generator.choice(len(self._found), 1 if way == _LIKE_ONE else 2, replace=False)
+        chosen = [self._found[place][2] for place in places]
+        if way == _AMONG_TWO:
+            return Proposal(self.cost * noise, chosen[0] | chosen[1])
+        cost = self.cost * noise
+        for pattern in chosen:
+            cost = np.where(pattern, generator.choice(_FAVOURS) * cost, cost)
+        return Proposal(cost)
+
 
 _MANY_RELATIONS = 1000
 """From so many on this is of use: programs for one level at a time take long."""

@@ -1,8 +1,8 @@
-"""The separator of cell suppression: demands that a pattern leaves open, as rows."""
+"""Separates capacity constraints: demands that a pattern leaves open, and cells alone in a relation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,14 +11,90 @@ from scipy import sparse
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
-from linkrisk.formulations.tables.suppression_model import capacity_row
+from linkrisk.formulations.tables.implied_relations import ImpliedBridges
+from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_row
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.attacks import Attacker
+from linkrisk.solver.tables.attackers.attacks import Asked, Attacker, Seen, signs_of
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.attackers.seen import Seen
-from linkrisk.solver.tables.suppression.bridges import MANY, Bridges, together
-from linkrisk.solver.tables.suppression.demand_series import SHORT, Series
+
+LEAST = 1e-3
+"""By how much a point must violate such a row."""
+
+MANY = 100
+"""Where a point violates so many, nothing else is looked for: what else it violates may go with them."""
+
+
+class Bridges:
+    """Free cells suppressed by more than all others of a relation together, be it given or implied."""
+
+    def __init__(self, table: CellTable) -> None:
+        self._given, self._implied = BridgeRows(table), ImpliedBridges(table)
+
+    def __call__(self, x: FloatArray) -> Cuts:
+        """Rows that a point, shape (n,), violates; of implied relations where it keeps most given ones."""
+        given = self._given(x, LEAST)
+        if given.count >= MANY:
+            return given
+        implied = self._implied(x, LEAST)
+        return together([one for one in (given, implied) if one.count] or [given])
+
+
+def together(found: list[Cuts]) -> Cuts:
+    """All of several lots of rows, which have lower bounds only."""
+    if len(found) == 1:
+        return found[0]
+    matrix = sparse.csr_array(sparse.vstack([one.matrix for one in found], format="csr"))
+    lower = np.concatenate([one.lower for one in found])
+    return Cuts(matrix, lower, np.full(lower.size, np.inf))
+
+
+SHORT = 2e-6
+"""By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
+
+
+class Series:
+    """Attacks that demands ask for, in the order in which they are made."""
+
+    def __init__(self, demands: Sequence[Demand]) -> None:
+        ways = [(at, sign) for at, demand in enumerate(demands) for sign in signs_of(demand)]
+        self._demands, self._owner = demands, np.array([at for at, _ in ways], dtype=np.int64)
+        self._sign = np.array([sign for _, sign in ways], dtype=np.float64)
+        self.cell = np.array([one.cell for one in demands], dtype=np.int64)[self._owner]
+        self._level = np.array([one.level for one in demands], dtype=np.float64)[self._owner]
+        self._both = np.array([one.up and one.down for one in demands], dtype=np.bool_)[self._owner]
+
+    def first(self, number: int) -> None:
+        """Make the attacks of the demand that one is for the first ones."""
+        own = self._owner == self._owner[number]
+        order = np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)])
+        self._owner, self._sign, self.cell = self._owner[order], self._sign[order], self.cell[order]
+        self._level, self._both = self._level[order], self._both[order]
+
+    def unmet(self, up: FloatArray, down: FloatArray) -> LongArray:
+        """Attacks of demands that are not known to be met where cells go so far, shape (n,)."""
+        up, down = up[self.cell], down[self.cell]
+        reached = np.where(self._both, up + down, np.where(self._sign > 0, up, down))
+        return np.flatnonzero(reached < self._level * (1.0 - SHORT))
+
+    def asked(self, chosen: LongArray, *, parts: bool) -> Asked:
+        """Some attacks; in parts where no cell is to move by more than the level."""
+        enough = np.where(self._both, np.inf, self._level)[chosen]
+        within = enough if parts else np.full(chosen.size, np.inf)
+        return Asked(self.cell[chosen], self._sign[chosen], enough, within)
+
+    def demand(self, number: int) -> Demand:
+        """Of an attack."""
+        return self._demands[int(self._owner[number])]
+
+    def second(self, number: int) -> bool:
+        """Whether it is the second of two whose sum counts."""
+        return bool(self._both[number] and self._sign[number] < 0)
+
+    def last(self, number: int) -> bool:
+        """Whether it is the only one or the second."""
+        return bool(not self._both[number] or self._sign[number] < 0)
+
 
 _NEARLY, _ENOUGH = 0.7, 1e-2
 _MANY_DEMANDS = 1000
