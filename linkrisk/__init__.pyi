@@ -36,7 +36,6 @@ from linkrisk.solver.run.errors import CancelledError as CancelledError
 from linkrisk.solver.run.errors import UsageError as UsageError
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Progress as Progress
-from linkrisk.solver.run.results import FamilyFit as FamilyFit
 from linkrisk.solver.suppression.operations.result import SuppressionResult as SuppressionResult
 from linkrisk.solver.suppression.operations.suppress import suppress as suppress
 from linkrisk.solver.suppression.operations.unsafe import UnsafeResult as UnsafeResult
@@ -64,6 +63,7 @@ from linkrisk.solver.tables.operations.source import link_tables as link_tables
 from linkrisk.solver.tables.operations.source import open_table as open_table
 from linkrisk.solver.tables.operations.suppress_and_audit import audit_table as audit_table
 from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table as suppress_table
+from linkrisk.solver.worst_case.family_fit import FamilyFit as FamilyFit
 from linkrisk.solver.worst_case.operations.compare import ComparisonResult as ComparisonResult
 from linkrisk.solver.worst_case.operations.compare import compare as compare
 from linkrisk.solver.worst_case.operations.estimator import WorstCaseLinkage as WorstCaseLinkage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,12 @@ RANKS = {
     "app": 15,
     "commands": 16,
 }
+
+# A result draws itself when it is asked to: the one import that points upwards, inside functions alone.
+DRAWN = "solver.run.result"
+
+# What load other modules by names in strings, when they are needed: choices of options, charts and pages.
+LOADERS = (DRAWN, "solver.options.", "solver.documents.short", "solver.app.", "solver.commands.")
 
 # What data may use: the decorator of compiled code, and what masking that is an optimum solves.
 DATA_MAY_USE = ("formulations.compiled", "formulations.suppression")
@@ -190,10 +197,41 @@ def test_layers_of_the_solver():
             if not target.startswith("solver.") or room(target) == own:
                 continue
             other = room(target)
-            if other in ("charts", "documents") and target not in arrows(path, everywhere=False):
-                continue  # a result draws itself when it is asked to
+            if module == DRAWN and other == "documents" and target not in arrows(path, everywhere=False):
+                continue
             assert other in RANKS, f"{module} imports {target}, whose room has no rank in this test"
             assert RANKS[other] < RANKS[own], f"{module} imports {target}: that arrow points upwards"
+
+
+def _named_in_strings(path):
+    """Modules of the project that a file names in strings, such as `module:name`."""
+    texts = (node.value for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant))
+    found = (re.fullmatch(r"linkrisk\.([\w.]+)(:\w+)?", text) for text in texts if isinstance(text, str))
+    return tuple(match[1] for match in found if match)
+
+
+def test_rooms_have_no_circle():
+    """Not even by late imports, imports for types, or modules loaded by name, but for what stands above."""
+    known = {module_of(path) for path in FILES} - {"", "linkrisk"}
+    graph = {}
+    for path in FILES:
+        module = module_of(path)
+        targets = set(arrows(path, everywhere=module != DRAWN))
+        targets |= set() if module.startswith(LOADERS) else set(_named_in_strings(path))
+        modules = (target if target in known else target.rpartition(".")[0] for target in targets)
+        graph.setdefault(_place(module), set()).update(_place(name) for name in modules if name in known)
+    order = []
+    while len(order) < len(graph):
+        ready = [name for name in graph if name not in order and graph[name] - {name} <= set(order)]
+        assert ready, f"a circle among {sorted(set(graph) - set(order))}"
+        order += ready
+
+
+def _place(module):
+    """The room of a module of solver, the package of any other; what only says what is in it is by itself."""
+    if module.startswith("solver."):
+        return f"solver.{room(module)}"
+    return module.split(".")[0] if module.split(".")[0] in {"datasets", "formulations"} else module
 
 
 def test_the_verifier_shares_no_code_with_the_engines():

@@ -39,7 +39,7 @@ from linkrisk.solver.certificates.checking.families import FAMILIES, family_of
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 
 QUICK = (
     "formulations/linkage/test_aggregator_distances.py",

@@ -21,14 +21,14 @@ from linkrisk.solver.app.looking import main as looked
 from linkrisk.solver.app.preview import main as previewed
 from linkrisk.solver.app.steps import label
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.options.flags import flag
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.elsewhere import Allowance
-from linkrisk.solver.run.flags import flag
+from linkrisk.solver.run.remote import Allowance
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
 FACES = (
-    *("solver/commands", "solver/app", "solver/run/flags.py", "solver/options"),
+    *("solver/commands", "solver/app", "solver/options/flags.py", "solver/options"),
     "solver/certificates/core/__main__.py",
 )
 """Where flags are at home: options have the texts of the help, the core of the verifier is a command."""
@@ -167,7 +167,7 @@ def named(_given: None, name: str, _clock: Clock) -> str:
 
 
 def test_other_processes_name_options_as_the_one_that_they_work_for() -> None:
-    def elsewhere() -> list[tuple[str, str]]:
+    def by_a_process() -> list[tuple[int, str]]:
         workers = Processes(None, 1)
         try:
             return list(workers.each(named, ["k_additive"], Clock(None), lambda _: None))
@@ -175,7 +175,7 @@ def test_other_processes_name_options_as_the_one_that_they_work_for() -> None:
             workers.close()
 
     with spelled_by(flag):
-        assert elsewhere() == [("k_additive", "--k-additive")]
+        assert by_a_process() == [(0, "--k-additive")]
         sent = pickle.dumps(Allowance.of(Clock(None), None, None))
     with spelled_by(spelling()):  # put back what the task leaves behind here
         pickle.loads(sent)

@@ -22,7 +22,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
 from linkrisk.formulations.linkage.pair import Direction, make_pair
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.guard import solve_isolated
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator

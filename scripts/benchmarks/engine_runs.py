@@ -23,7 +23,7 @@ from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.memory import MemoryMeter
+from linkrisk.solver.run.processes import MemoryMeter
 from linkrisk.solver.worst_case.operations.fit import fit
 from linkrisk.solver.worst_case.search_state import problem_system
 

@@ -25,7 +25,7 @@ from figures import stamp_of_today
 from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.run.result import dump_json
-from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.operations.fit import fit
 
 PUBLISHED = {

@@ -11,10 +11,10 @@ from linkrisk.solver.app.runs import Run, RunState
 from linkrisk.solver.documents.document import Headline, shown
 from linkrisk.solver.documents.formats import NOTHING, percent
 from linkrisk.solver.documents.short import short_of
-from linkrisk.solver.run.counts import MINUS
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import is_bound
+from linkrisk.solver.run.number_format import MINUS
 from linkrisk.solver.schemas import reading
+from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.schemas.reading import Interval
 
 _STATES = {

@@ -12,7 +12,7 @@ from typing import Any
 from linkrisk.solver.app.runs import PROGRESS, Run
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.run.incumbent import PROVEN
-from linkrisk.solver.run.results import is_bound
+from linkrisk.solver.schemas.intervals import is_bound
 
 
 @dataclass

@@ -27,11 +27,11 @@ from linkrisk.solver.app.runs import (
     Queue,
     Run,
 )
+from linkrisk.solver.options.flags import flag
 from linkrisk.solver.options.line import values_of, words
 from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.pair import ALL
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.flags import flag
 
 OF_NUMBERS = {"decimal": "Before decimals", "thousands": "Between thousands"}
 """Fields that are no options of an operation: how numbers are written in all files of the project."""

@@ -1,8 +1,10 @@
-"""The contract of a backend: an optimiser that takes a `MilpModel` and says honestly what it found."""
+"""The contract of a backend, an optimiser that takes a `MilpModel`, and its run in a thread."""
 
 from __future__ import annotations
 
 import importlib.util
+import math
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,36 +12,22 @@ from typing import ClassVar
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Limits and settings that every backend understands.
+    """Limits and settings that every backend understands."""
 
-    Attributes
-    ----------
-    time_limit : float or None
-        Seconds of wall time for building and solving; None for no limit.
-    threads : int
-        Threads that the optimiser may use.
-    seed : int
-        Seed of the optimiser's own randomness.
-    absolute_gap : float
-        The solve may stop when objective minus bound is at most this; with an integer objective
-        a number just under 1 proves optimality.
-    relative_gap : float
-        The same as a share of the objective.
-    root_rounds : int
-        How often a separator that takes fractional points is asked about optima of the relaxation before
-        the first solve in whole numbers.
-    """
-
-    time_limit: float | None = None
-    threads: int = 1
-    seed: int = 0
+    time_limit: float | None = None  # Seconds of wall time for building and solving; None for no limit
+    threads: int = 1  # Threads that the optimiser may use
+    seed: int = 0  # Seed of the optimiser's own randomness
+    # The solve may stop when objective minus bound is at most this; with an integer objective a number just
+    # under 1 proves optimality.
     absolute_gap: float = 1e-6
-    relative_gap: float = 0.0
+    relative_gap: float = 0.0  # The same as a share of the objective
+    # How often a separator that takes fractional points is asked about optima of the relaxation before the
+    # first solve in whole numbers.
     root_rounds: int = 50
 
     def closed(self, objective: float, bound: float) -> bool:
@@ -49,21 +37,13 @@ class SolveOptions:
 
 @dataclass(frozen=True)
 class BackendProgress:
-    """What a running solve knows.
+    """What a running solve knows."""
 
-    Attributes
-    ----------
-    objective : float
-        Of its best solution; inf if there is none. Where rows are separated, that solution may violate rows
-        which are not written down yet.
-    bound : float
-        Its dual bound; -inf if there is none.
-    point : ndarray of float64 or None, shape (columns,)
-        Told once, when rows have been separated: the solution that violated them.
-    """
-
+    # Of its best solution; inf if there is none. Where rows are separated, that solution may violate rows
+    # which are not written down yet.
     objective: float
-    bound: float
+    bound: float  # Its dual bound; -inf if there is none
+    # (columns,) Told once, when rows have been separated: the solution that violated them.
     point: FloatArray | None = None
 
 
@@ -73,38 +53,19 @@ Watcher = Callable[[BackendProgress], bool]
 
 @dataclass(frozen=True)
 class BackendResult:
-    """What a backend returns, the same for all.
+    """What a backend returns, the same for all."""
 
-    Attributes
-    ----------
-    status : Status
-        How the solve ended. A backend's own claim: the engine recounts the solution.
-    limit : Limit or None
-        The limit that was hit, if any.
-    objective : float or None
-        Value of `values` in the (minimised) model, constant included; None without a solution.
-    bound : float
-        Dual bound: no solution has a smaller objective. -inf when the backend has none.
-    values : ndarray of float64 or None, shape (columns,)
-        The best solution found.
-    build_seconds, solve_seconds : float
-        Wall time for handing over the model, and for solving it.
-    cuts : int
-        Rows that the separator has added.
-    backend, version : str
-        Name of the backend and version of the optimiser.
-    """
-
-    status: Status
-    limit: Limit | None
+    status: Status  # How the solve ended. A backend's own claim: the engine recounts the solution
+    limit: Limit | None  # The limit that was hit, if any
+    # Value of `values` in the (minimised) model, constant included; None without a solution.
     objective: float | None
-    bound: float
-    values: FloatArray | None
-    build_seconds: float
+    bound: float  # Dual bound: no solution has a smaller objective. -inf when the backend has none
+    values: FloatArray | None  # (columns,) The best solution found
+    build_seconds: float  # Wall time for handing over the model, and for solving it
     solve_seconds: float
-    backend: str
+    backend: str  # Name of the backend and version of the optimiser
     version: str
-    cuts: int = 0
+    cuts: int = 0  # Rows that the separator has added
 
     @property
     def gap(self) -> float:
@@ -171,3 +132,54 @@ class Backend(ABC):
         BackendResult
             Never an exception for a limit; `RuntimeError` when the optimiser itself failed.
         """
+
+
+TICK = 0.1
+"""Seconds between two looks at the progress."""
+
+NOTHING_KNOWN = BackendProgress(math.inf, -math.inf)
+"""Progress before the first solution and the first bound."""
+
+
+def run_in_background(
+    run: Callable[[], None],
+    *,
+    stop: Callable[[], None] | None = None,
+    progress: Callable[[], BackendProgress] = lambda: NOTHING_KNOWN,
+    watch: Watcher | None = None,
+) -> None:
+    """Run an optimiser in another thread and wait for it, reacting to Ctrl-C and to `watch`.
+
+    Ctrl-C once, or `watch` answering True, calls `stop` and waits for the run to end by itself; Ctrl-C again,
+    or once when there is no `stop`, raises `KeyboardInterrupt` and abandons the run. Exceptions of `run` are
+    raised here; an exception of `watch` stops the run and is raised when it has ended. `stop` and `watch` are
+    called on this thread, `watch` every tenth of a second. `run` must release the interpreter's lock.
+    """
+    done = threading.Event()
+    failure: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            run()
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=body, name="optimiser", daemon=True)
+    try:
+        thread.start()
+        while not done.wait(TICK):
+            if stop is not None and watch is not None and watch(progress()):
+                stop()
+                done.wait()
+    except BaseException as error:
+        if stop is None:
+            raise
+        stop()
+        done.wait()
+        if not isinstance(error, KeyboardInterrupt):
+            raise
+    thread.join()
+    if failure:
+        raise failure[0]

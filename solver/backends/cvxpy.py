@@ -10,11 +10,9 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.background import run_in_background
-from linkrisk.solver.backends.base import SolveOptions, Watcher
-from linkrisk.solver.backends.highs_run import highs_options, outcome_of
+from linkrisk.solver.backends.base import SolveOptions, Watcher, run_in_background
+from linkrisk.solver.backends.highs import highs_options, outcome_of, silent_highspy
 from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
-from linkrisk.solver.backends.silent_highs import silent_highspy
 from linkrisk.solver.backends.template import Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 

@@ -25,22 +25,9 @@ MISREAD = re.compile(
 
 
 def write_model(model: MilpModel, path: str | os.PathLike[str]) -> None:
-    """Write `model` with its row and column names, in the format that the suffix of `path` names.
+    """Write a model with its names as ``.lp`` or ``.mps``; UsageError where that is impossible.
 
-    The file is written whole or not at all. HiGHS writes it, with 15 digits per number; names are made
-    legal by `readable_names`.
-
-    Parameters
-    ----------
-    model : MilpModel
-        What to write.
-    path : path-like
-        Ends in ``.lp`` or ``.mps``.
-
-    Raises
-    ------
-    UsageError
-        The suffix is another one, the folder does not exist, or writing failed.
+    The file is written whole or not at all. HiGHS writes it, with 15 digits per number.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -60,17 +47,8 @@ def write_model(model: MilpModel, path: str | os.PathLike[str]) -> None:
 def readable_names(names: list[str]) -> list[str]:
     """Make names that both file formats accept, as near to the given ones as they allow.
 
-    HiGHS gives up all the names of a file when one of them is illegal or occurs twice.
-
-    Parameters
-    ----------
-    names : list of str
-        Any texts.
-
-    Returns
-    -------
-    list of str
-        Letters, digits and ``_.()`` only, not to be mistaken for a number or a keyword, each name once.
+    They have letters, digits and ``_.()`` only, are no number and no keyword, and occur once: HiGHS gives up
+    all names of a file when one of them is illegal or occurs twice.
     """
     taken: set[str] = set()
     result = []

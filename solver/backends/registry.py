@@ -1,20 +1,23 @@
-"""The backends by name. A new one is one file beside this one and one line here."""
+"""The backends by name, and whether a comparison of backends has an answer."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.errors import UsageError
 
-if TYPE_CHECKING:  # help lists the names without waiting for what they stand for
+if TYPE_CHECKING:
     from linkrisk.solver.backends.base import Backend
+
 
 BACKENDS: dict[str, str] = {
     "highs": "linkrisk.solver.backends.highs:HighsBackend",
     "pulp": "linkrisk.solver.backends.pulp:PulpBackend",
-    "pulp-cbc": "linkrisk.solver.backends.cbc:CbcBackend",
+    "pulp-cbc": "linkrisk.solver.backends.pulp:CbcBackend",
     "cvxpy": "linkrisk.solver.backends.cvxpy:CvxpyBackend",
     "cvxpy-scip": "linkrisk.solver.backends.cvxpy:CvxpyScipBackend",
     "scipy": "linkrisk.solver.backends.scipy:ScipyBackend",
@@ -36,10 +39,7 @@ def available_backends() -> list[str]:
 def get_backend(name: str) -> Backend:
     """Make the backend called `name`.
 
-    Raises
-    ------
-    UsageError
-        Its optimiser is not installed.
+    Raises UsageError: its optimiser is not installed.
     """
     backend = _load(name)
     if not backend.is_available():
@@ -56,3 +56,43 @@ def _load(name: str) -> type[Backend]:
     module, _, attribute = BACKENDS[name].partition(":")
     loaded: type[Backend] = getattr(importlib.import_module(module), attribute)
     return loaded
+
+
+FAILED = "failed"
+"""The status of a row that raised an error; its version says which."""
+
+
+class Row(Protocol):
+    """A line of a comparison."""
+
+    @property
+    def name(self) -> str:
+        """What `--backends` calls it."""
+
+    @property
+    def status(self) -> str:
+        """Its own claim."""
+
+    @property
+    def version(self) -> str:
+        """Of the optimiser, or why it failed."""
+
+
+def answered(status: str, *found: float | None) -> bool:
+    """Whether one came back with a solution, a bound or an opinion; one that the user stopped need not."""
+    if status == FAILED:
+        return False
+    return status != Status.NO_SOLUTION or any(one is not None for one in found)
+
+
+def no_answer(rows: Sequence[Row], answers: Sequence[bool]) -> str | None:
+    """Why there is no answer, in words; None where there is one."""
+    if any(answers):
+        return None
+    if not rows:
+        return "stopped before any of them was done"
+    each = [
+        f"{row.name} {f'failed ({row.version})' if row.status == FAILED else 'found nothing in its time'}"
+        for row in rows
+    ]
+    return f"none of {len(rows)} answered: {', '.join(each)}"

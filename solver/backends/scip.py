@@ -1,25 +1,129 @@
-"""SCIP through PySCIPOpt."""
+"""SCIP through PySCIPOpt; rows are separated inside its tree."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.background import NOTHING_KNOWN, run_in_background
-from linkrisk.solver.backends.base import BackendProgress, SolveOptions, Watcher
-from linkrisk.solver.backends.scip_rows import constraints, finite
-from linkrisk.solver.backends.scip_separation import TreeSeparation
+from linkrisk.formulations.programs import Cuts, MilpModel, Separator
+from linkrisk.solver.backends.base import (
+    NOTHING_KNOWN,
+    BackendProgress,
+    SolveOptions,
+    Watcher,
+    run_in_background,
+)
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 
 if TYPE_CHECKING:
     import pyscipopt
+
+
+def finite(bound: float) -> float | None:
+    """Write an infinite bound as SCIP takes it."""
+    return None if math.isinf(bound) else bound
+
+
+def constraints(
+    matrix: sparse.csr_array, row_lower: FloatArray, row_upper: FloatArray, variables: Sequence[Any]
+) -> Iterator[Any]:
+    """Each row as SCIP takes it."""
+    from pyscipopt.scip import Expr, ExprCons, Term
+
+    # One term object per column, and expressions made from dictionaries: sums would copy and sort.
+    terms = [Term(variable) for variable in variables]
+    row_terms = [terms[column] for column in matrix.indices.tolist()]
+    coefficients, starts = matrix.data.tolist(), matrix.indptr.tolist()
+    lower, upper = row_lower.tolist(), row_upper.tolist()
+    for row in range(matrix.shape[0]):
+        begin, end = starts[row], starts[row + 1]
+        expression = Expr(dict(zip(row_terms[begin:end], coefficients[begin:end], strict=True)))
+        yield ExprCons(expression, finite(lower[row]), finite(upper[row]))
+
+
+_VIOLATED = 1e-6
+"""SCIP takes rows for satisfied that are violated by less."""
+
+
+class TreeSeparation:
+    """Rows that a separator adds to a SCIP problem; what it raises interrupts the solve and is kept."""
+
+    def __init__(self, scip: pyscipopt.Model, variables: list[Any], separator: Separator) -> None:
+        self._scip, self._variables, self._separator = scip, variables, separator
+        self.cuts = 0
+        self.failure: BaseException | None = None
+        handler = _handler(self)
+        scip.includeConshdlr(
+            handler,
+            "separator",
+            "rows that are added when they are violated",
+            sepapriority=0,
+            enfopriority=-1,  # after integrality
+            chckpriority=-1,
+            sepafreq=1 if separator.fractional else -1,
+            needscons=False,
+        )
+
+    def violated(self, solution: Any) -> Cuts | None:
+        """Rows that a solution of SCIP violates, of the relaxation when None; None if there are none."""
+        x = np.array([self._scip.getSolVal(solution, variable) for variable in self._variables])
+        try:
+            cuts = self._separator(x)
+        except BaseException as error:
+            self.failure = self.failure or error
+            self._scip.interruptSolve()
+            return None
+        return cuts if cuts.violation(x) > _VIOLATED else None
+
+    def add(self, cuts: Cuts) -> None:
+        """Add rows to the problem that is being solved."""
+        for constraint in constraints(cuts.matrix, cuts.lower, cuts.upper, self._variables):
+            self._scip.addCons(constraint)
+        self.cuts += cuts.count
+
+    def lock(self, count: int) -> None:
+        """Tell SCIP that either direction of any variable may violate rows."""
+        for variable in self._variables:
+            self._scip.addVarLocks(variable, count, count)
+
+
+def _handler(separation: TreeSeparation) -> Any:
+    from pyscipopt import SCIP_RESULT, Conshdlr
+
+    class Handler(Conshdlr):  # type: ignore[misc, unused-ignore]
+        def conscheck(self, _constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
+            violated = separation.violated(solution) is not None or separation.failure is not None
+            return {"result": SCIP_RESULT.INFEASIBLE if violated else SCIP_RESULT.FEASIBLE}
+
+        def consenfolp(self, *_: Any) -> dict[str, Any]:
+            return self._added(SCIP_RESULT.FEASIBLE)
+
+        def consenfops(self, *_: Any) -> dict[str, Any]:
+            violated = separation.violated(None) is not None
+            return {"result": SCIP_RESULT.SOLVELP if violated else SCIP_RESULT.FEASIBLE}
+
+        def conssepalp(self, *_: Any) -> dict[str, Any]:
+            return self._added(SCIP_RESULT.DIDNOTFIND)
+
+        def conslock(self, _constraint: Any, _kind: Any, positive: int, negative: int) -> None:
+            separation.lock(positive + negative)
+
+        def _added(self, otherwise: Any) -> dict[str, Any]:
+            cuts = separation.violated(None)
+            if cuts is None:
+                return {"result": otherwise}
+            separation.add(cuts)
+            return {"result": SCIP_RESULT.CONSADDED}
+
+    return Handler()
+
 
 INFINITY = 1e20
 """SCIP's infinity, also what it answers while it has no bound."""

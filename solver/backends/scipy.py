@@ -13,9 +13,8 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.background import run_in_background
-from linkrisk.solver.backends.base import SolveOptions, Watcher
-from linkrisk.solver.backends.highs_run import highs_options
+from linkrisk.solver.backends.base import SolveOptions, Watcher, run_in_background
+from linkrisk.solver.backends.highs import highs_options
 from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 

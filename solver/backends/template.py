@@ -1,4 +1,4 @@
-"""The steps that every backend shares: build within the time limit, run, and judge what came back."""
+"""What backends share: separation at the root and after solves, refutation, the status of an answer."""
 
 from __future__ import annotations
 
@@ -14,9 +14,42 @@ import numpy as np
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
-from linkrisk.solver.backends.root import cut_at_the_root
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.run.clock import Clock, Limit, Status
+
+_VIOLATED = 1e-6
+"""Violations below the tolerance of optimisers cannot be fixed."""
+
+_STALLED = 1e-9
+"""Relative rise of the bound below which another round is not worth its rows."""
+
+_SHARE = 0.2
+"""Share of the time that these rounds may take."""
+
+
+def cut_at_the_root(model: MilpModel, options: SolveOptions, clock: Clock) -> tuple[MilpModel, int]:
+    """Add rows that optima of the relaxation violate; return the model and their number."""
+    separator = model.separator
+    if separator is None or not separator.fractional:
+        return model, 0
+    program, found = linear_program(model), list[Cuts]()
+    until, last = clock.share(_SHARE, float("inf")), -float("inf")
+    for _ in range(options.root_rounds):
+        solution = program.solve(seconds=max(0.0, until - clock.seconds) if until < float("inf") else None)
+        if solution.objective is None:
+            break
+        if found and solution.objective - last <= _STALLED * max(1.0, abs(last)):
+            break
+        last = solution.objective
+        cuts = separator(solution.point)
+        if cuts.violation(solution.point) <= _VIOLATED:
+            break
+        program.add_rows(cuts.matrix, cuts.lower, cuts.upper)
+        found.append(cuts)
+    for cuts in found:
+        model = model.with_rows(cuts)
+    return model, sum(cuts.count for cuts in found)
+
 
 Built = TypeVar("Built")
 
@@ -50,24 +83,12 @@ ENDING_OF.update({limit: ending for ending, limit in LIMIT_OF.items()})
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an optimiser says when it stops.
+    """What an optimiser says when it stops."""
 
-    Attributes
-    ----------
-    ending : Ending
-        Why it stopped.
-    values : ndarray of float64 or None, shape (columns,)
-        Its best solution.
-    bound : float
-        Its dual bound with the model's constant included; -inf when it has none.
-    cuts : int
-        Rows that were separated on the way.
-    """
-
-    ending: Ending
-    values: FloatArray | None = None
-    bound: float = -math.inf
-    cuts: int = 0
+    ending: Ending  # Why it stopped
+    values: FloatArray | None = None  # (columns,) Its best solution
+    bound: float = -math.inf  # Its dual bound with the model's constant included; -inf when it has none
+    cuts: int = 0  # Rows that were separated on the way
 
 
 class TemplateBackend(Backend, Generic[Built]):
@@ -235,15 +256,10 @@ def best_first(starts: Sequence[FloatArray], model: MilpModel) -> list[FloatArra
 
 
 def drop_idle_rows(model: MilpModel) -> MilpModel | None:
-    """Leave out the rows that restrict nothing: those without coefficients, and those without bounds.
+    """Leave out rows without coefficients or bounds; None when one of them, or a column, cannot hold.
 
-    Modelling layers disagree about them: some skip a row without coefficients although its bounds may
-    exclude 0, others cannot say that a row is free.
-
-    Returns
-    -------
-    MilpModel or None
-        None when a row without coefficients cannot hold, or a lower bound exceeds its upper bound.
+    Modelling layers disagree about them: some skip a row without coefficients although its bounds may exclude
+    0, others cannot say that a row is free.
     """
     empty = np.diff(model.matrix.indptr) == 0
     excluded = empty & ((model.row_lower > FEASIBILITY) | (model.row_upper < -FEASIBILITY))
@@ -286,24 +302,7 @@ def judge(
     backend: str,
     version: str,
 ) -> BackendResult:
-    """Turn an outcome into a result whose status follows from objective and bound, not from a claim.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What the optimiser says.
-    model, options
-        What was solved, and how.
-    seconds : (float, float)
-        Wall time of building, and of solving.
-    backend, version : str
-        Copied into the result.
-
-    Returns
-    -------
-    BackendResult
-        OPTIMAL only when objective minus bound is within the gap that `options` allow.
-    """
+    """Derive the status from objective and bound, not from a claim; `seconds` of building and solving."""
     limit = LIMIT_OF.get(outcome.ending)
     bound = math.inf if outcome.ending is Ending.INFEASIBLE else outcome.bound
     values = None if outcome.ending is Ending.INFEASIBLE else outcome.values

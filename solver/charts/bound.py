@@ -11,7 +11,7 @@ from linkrisk.solver.charts.chart import INK, Chart
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.charts.theme import SIMPLE, WORST, Picture, chart, named, told
 from linkrisk.solver.charts.wording import kept, name_of, share
-from linkrisk.solver.run.results import is_bound, meets
+from linkrisk.solver.schemas.intervals import is_bound, meets
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import fit_of, number
 

@@ -9,7 +9,7 @@ from linkrisk.solver.charts.rows import Row, bars
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.charts.theme import HELD_OUT, REFERENCE, SIMPLE, WORST, Level, chart
 from linkrisk.solver.charts.wording import name_of, ranged, share, worst_said
-from linkrisk.solver.run.results import meets
+from linkrisk.solver.schemas.intervals import meets
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import (
     Interval,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from linkrisk.datasets.microdata.names import Labels, names_in_words
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval, fits
 

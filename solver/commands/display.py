@@ -9,7 +9,7 @@ from typing import ClassVar, TextIO
 
 from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.linkage.spreading import TASKS
+from linkrisk.solver.run.pool import TASKS
 from linkrisk.solver.run.progress import CONTEST, SWEEP, Progress, phase_name
 
 

@@ -43,7 +43,7 @@ def run(asked: MaskCommand) -> int:
     from linkrisk.solver.commands.targets import say_written
     from linkrisk.solver.inputs.source import Source
     from linkrisk.solver.masking.mask import mask
-    from linkrisk.solver.protocol.keeping import add_step
+    from linkrisk.solver.protocol.steps import add_step
 
     source, seed = str(asked.data), _seed(asked.seed)
     check_protocol(asked.protocol, source, asked.output)

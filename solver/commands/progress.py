@@ -14,8 +14,7 @@ from linkrisk.solver.commands.display import Display
 from linkrisk.solver.commands.progress_json import ProgressJson
 from linkrisk.solver.documents.terminal import columns
 from linkrisk.solver.options.run import SECONDS
-from linkrisk.solver.run.kernel import SILENT
-from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.run.progress import SILENT, Reporter
 
 _TICK = 0.25
 """Seconds between two drawings."""

@@ -15,7 +15,7 @@ def check_protocol(protocol: str | None, source: str, output: str | None) -> Non
     the last step.
     """
     from linkrisk.solver.inputs.source import is_file
-    from linkrisk.solver.protocol.keeping import check_goes_on
+    from linkrisk.solver.protocol.steps import check_goes_on
     from linkrisk.solver.run.errors import UsageError
 
     if protocol is None:

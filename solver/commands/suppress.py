@@ -61,7 +61,7 @@ def run(asked: SuppressCommand) -> int:
 def _write(asked: SuppressCommand, output: str, result: SuppressionResult) -> None:
     """Write the table and, where asked for, add the step to a protocol."""
     from linkrisk.datasets.masking.base import new_seed
-    from linkrisk.solver.protocol.keeping import add_step
+    from linkrisk.solver.protocol.steps import add_step
 
     order = new_seed() if asked.shuffle else None
     result.write(output, shuffle=asked.shuffle, renumber=asked.renumber, seed=order)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkrisk.solver.run.counts import count
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.number_format import count
 
 if TYPE_CHECKING:
     import pandas as pd

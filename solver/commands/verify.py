@@ -7,7 +7,7 @@ from typing import Any
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.options.operations.verify import VerifyCommand, VerifyOptions
-from linkrisk.solver.run.counts import several
+from linkrisk.solver.run.number_format import several
 
 ASKED = VerifyCommand
 DESCRIPTION = (

@@ -56,17 +56,7 @@ _ENOUGH = 60.0
 
 
 def compile_once(part: str, report: Reporter | None = None) -> None:
-    """Compile what a part of the program needs, unless that was done before on this machine.
-
-    Then only what numba reads at its first use is read, which takes a second: no search pays for that.
-
-    Parameters
-    ----------
-    part : str
-        The name of a family, for fits; `CERTIFICATES`, `MASKING`, `LINKAGE`, `RISK` or `TABLES`.
-    report : callable, optional
-        Called when there is something to do.
-    """
+    """Compile a part, such as a family or `MASKING`, before the time of a run begins."""
     if is_marked(part):
         _read_once()
         return

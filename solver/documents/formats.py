@@ -9,9 +9,9 @@ import math
 from typing import Any
 
 from linkrisk.solver.charts.table import Of
-from linkrisk.solver.run.counts import MINUS
-from linkrisk.solver.run.counts import count as whole_count
-from linkrisk.solver.run.percent import percent as share_percent
+from linkrisk.solver.run.number_format import MINUS
+from linkrisk.solver.run.number_format import count as whole_count
+from linkrisk.solver.run.number_format import percent as share_percent
 
 NOTHING = "\N{EN DASH}"
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"

@@ -13,8 +13,7 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Headline, Paragraph
 from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs
-from linkrisk.solver.run.counts import persons, several
-from linkrisk.solver.run.percent import confident, percent
+from linkrisk.solver.run.number_format import confident, percent, persons, several
 from linkrisk.solver.schemas.keys import Json
 
 WAYS = {

@@ -1,5 +1,4 @@
 """Ways of solving our problem: the big-C model on a backend, and the attacks that engines start from.
 
-May import `formulations`, `solver.backends`, `solver.linkage`, `solver.run.clock`, `solver.run.results` and
-`solver.run.errors`.
+May import `formulations`, `solver.backends`, `solver.linkage`, `solver.run` and `solver.schemas`.
 """

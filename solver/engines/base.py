@@ -13,9 +13,9 @@ from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Limit, Status
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from linkrisk.formulations.linkage.ties import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering
-from linkrisk.solver.linkage.elsewhere import Elsewhere
+from linkrisk.solver.linkage.block_workers import BlockWorkers
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.incumbent import Incumbent
@@ -38,7 +38,7 @@ class GrowingRows(Evaluator):
 
     `pair`: the blocks and their candidates. `aggregator`: whose parameters are counted. `clock`: stops a look
     at the blocks: those that it has not come to keep the rows that they have. `seed`: seed of the first
-    parameters to be looked at. `elsewhere`: who looks for rivals where there are many; the answers are the
+    parameters to be looked at. `workers`: who looks for rivals where there are many; the answers are the
     same. `fresh`: rows met since the last `system`.
     """
 
@@ -49,9 +49,9 @@ class GrowingRows(Evaluator):
         clock: Clock,
         seed: int,
         steering: GrowthSteering = STEERING.growth,
-        elsewhere: Elsewhere | None = None,
+        workers: BlockWorkers | None = None,
     ) -> None:
-        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=elsewhere)
+        super().__init__(pair, stop=lambda: clock.expired, spend=clock.spend, workers=workers)
         self._aggregator = aggregator
         self._partners = aggregator.partners(pair)
         self._lost = ~pair.reachable

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.backends.background import TICK
-from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher
-from linkrisk.solver.backends.jobs import Job
+from linkrisk.solver.backends.base import TICK, BackendProgress, BackendResult, Watcher
+from linkrisk.solver.backends.guard import Job
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -19,12 +18,7 @@ from linkrisk.solver.run.incumbent import Incumbent
 
 
 class EngineJob(Job):
-    """Running an engine; the answer is worded as a backend's, which minimises the weight that is not linked.
-
-    `name`: the engine. `system`: what to solve. `theta` (dimension,): parameters to start from. `linked`:
-    weight of the blocks that they link. `options`: settings. `time_limit`: seconds for the run. `threads`: as
-    many as there are processors when absent.
-    """
+    """An engine's run, whose answer is worded as a backend's: it minimises the weight that is not linked."""
 
     def __init__(
         self,
@@ -67,9 +61,9 @@ class EngineJob(Job):
 
 @contextmanager
 def _watched(incumbent: Incumbent[FloatArray], total: float, watch: Watcher | None) -> Iterator[None]:
-    """Tell `watch` how the run stands ten times a second, and stop the run when it says so.
+    """Report to `watch` ten times a second, and stop the run when it answers True.
 
-    A thread, because an engine speaks up only when it has found something.
+    In a thread of its own, because an engine reports only improvements.
     """
     if watch is None:
         yield

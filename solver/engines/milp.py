@@ -15,14 +15,14 @@ from linkrisk.formulations.linkage.block_system import (
     indicator_model,
 )
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
-from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.guard import solve_isolated
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import widen
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, rounded_bound, whole
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Status
 
 _BACKEND_TOLERANCE = 1e-6
 """Backends take a row for satisfied that is violated by this much."""

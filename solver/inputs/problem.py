@@ -18,7 +18,7 @@ from linkrisk.formulations.linkage.pair import Direction, LinkagePair
 from linkrisk.solver.inputs.recorded_masking import what_masking_did
 from linkrisk.solver.inputs.rereading import Rereading
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.result import plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""A file pair read again where it is worked on: Parquet files of numbers that are there, too.
+"""A file pair that workers read themselves: Parquet files of numbers on machines that have them, too.
 
-Moments and partners come from the main process, and so does a digest of all that is compared: a worker
-that has read other numbers, to the last bit, does not use them.
+Means, deviations, partners and a digest of all that is compared come from the parent: a worker that has read
+other numbers, to the last bit, does not use them.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SUFFIXES = (".parquet", ".pq")
 
 @dataclass(frozen=True, eq=False)
 class Rereading:
-    """How a pair is made of two files (`run.recipes.Recipe`)."""
+    """How a pair is made of two files (`run.remote.Recipe`)."""
 
-    paths: tuple[str, str]  # of the queries and of the candidates
-    # mean and deviation of each attribute, of both; None where values are compared as they are
+    paths: tuple[str, str]  # of queries and of candidates
+    # of each attribute; None where values are compared as they are
     moments: FileMoments | None
-    shell: LinkagePair  # all but the records
+    shell: LinkagePair  # the pair without its records
     digest: bytes  # of the records
 
     def make(self) -> LinkagePair | None:
@@ -65,7 +65,7 @@ class Rereading:
 
 
 def rereading(pair: LinkagePair, sources: Sequence[Any], moments: FileMoments | None) -> Rereading | None:
-    """How workers can read a pair themselves; None where it has to be sent."""
+    """How workers can read a pair from the files of queries and candidates; None where it has to be sent."""
     paths = [Path(each).resolve() for each in sources if isinstance(each, str | Path)]
     if len(paths) < 2 or any(path.suffix.lower() not in _SUFFIXES for path in paths):
         return None

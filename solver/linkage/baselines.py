@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.result import plain
 
 EXACT = 1e-6
 """A direction in which partners differ by less than this share of what strangers do counts as exact.
@@ -48,7 +48,7 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
 
     It is the inverse of the mean products of the differences between partners. Where the means of both files
     are the same, as those of files standardised by their own are, these are the covariances ``Var(X) + Var(Y)
-    - 2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). Elsewhere, a shift of all
+    - 2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). BlockWorkers, a shift of all
     records counts as a difference like any other, because the distance does not take it back.
 
     Directions are judged by how much partners differ in them relative to strangers (all queries and all

@@ -16,6 +16,7 @@ from linkrisk.formulations.linkage.distances import Differences, DistanceTables
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
+from linkrisk.solver.linkage.block_workers import BlockWorkers
 from linkrisk.solver.linkage.distance_kernels import (
     Boxes,
     Compared,
@@ -26,7 +27,6 @@ from linkrisk.solver.linkage.distance_kernels import (
     nothing_found,
 )
 from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING, draw, settle
-from linkrisk.solver.linkage.elsewhere import Elsewhere
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 _COUNTS_KEPT = 16
@@ -239,7 +239,7 @@ class Evaluator:
         Called with the cost of every count.
     blocks_at_once : int
         Blocks that are counted before `stop` is checked again; fewer where there are many candidates.
-    elsewhere : Elsewhere, optional
+    workers : BlockWorkers, optional
         Workers that count where there is much to count; the answers are the same.
     """
 
@@ -250,9 +250,9 @@ class Evaluator:
         stop: Callable[[], bool] | None = None,
         spend: Spend = ignore,
         blocks_at_once: int = BLOCKS_AT_ONCE,
-        elsewhere: Elsewhere | None = None,
+        workers: BlockWorkers | None = None,
     ) -> None:
-        self._elsewhere = elsewhere
+        self._workers = workers
         self.pair, self._blocks_at_once = pair, blocks_at_once
         self.threads = threads or os.cpu_count() or 1
         self._stop, self._spend = stop, spend
@@ -297,7 +297,7 @@ class Evaluator:
         return evaluation
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray) -> Found:
-        """Compare some blocks with their rivals in this process; `Elsewhere` lets workers do it."""
+        """Compare some blocks with their rivals in this process; `BlockWorkers` lets workers do it."""
         return self._compare(form, purpose, self.pair.part(blocks), self._stop)
 
     def claims(self, form: DistanceForm, seed: int) -> IndexArray:
@@ -333,9 +333,9 @@ class Evaluator:
         else:
             pair = self._open_pair if blocks is self._open else self.pair.part(blocks)
         found = None
-        if self._elsewhere is not None:
+        if self._workers is not None:
             asked = np.arange(pair.blocks) if blocks is None else blocks
-            found = self._elsewhere.found(form, purpose, asked, stop)
+            found = self._workers.found(form, purpose, asked, stop)
         if found is None:
             found = self._compare(form, purpose, pair, stop)
         linked = (found.rank == 1) & (found.ties == 0) & pair.reachable

@@ -11,10 +11,9 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
 from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth
-from linkrisk.solver.linkage.pair_shares import PairShare, shared_out
+from linkrisk.solver.linkage.pair_shares import Helpers, ReadyPairs, shared_out
 from linkrisk.solver.linkage.precision_recall import (
     Claim,
     PrecisionRecall,
@@ -40,6 +39,7 @@ from linkrisk.solver.linkage.score_ranks import (
     rank_partners,
 )
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.remote import Deferred
 
 _CELLS_AT_ONCE = 1 << 20
 """Scores that a thread holds at a time: 8 MB, most of which are still in the cache when they are read."""
@@ -269,7 +269,7 @@ def _scan_by_workers(
     found, counts, top = no_ranks(part.partners.own.size), thresholds.counts(), Top()
     places: list[slice] = []
 
-    def plan(many: int) -> Sequence[tuple[PairShare, Part]]:
+    def plan(many: int) -> Sequence[tuple[Deferred[ReadyPairs], Part]]:
         tasks = []
         for rows, columns in shared_out(part.times.size, part.rivals.times.size, linker.width, many):
             tasks.append((linker.share(rows, columns), part.some(rows, columns)))
@@ -284,12 +284,12 @@ def _scan_by_workers(
 
 
 def _scan_share(
-    thresholds: Thresholds, task: tuple[PairShare, Part], clock: Clock
+    thresholds: Thresholds, task: tuple[Deferred[ReadyPairs], Part], clock: Clock
 ) -> tuple[IndexArray, ScoreScan]:
     """Scan a share of all pairs, at a worker; counts that are not 0 are sent with their places."""
     share, part = task
     scan = scan_scores(
-        share.ready().scores, part, thresholds, threads=clock.threads, stop=lambda: clock.expired
+        share.made().scores, part, thresholds, threads=clock.threads, stop=lambda: clock.expired
     )
     occupied = np.flatnonzero(scan.counts)
     return occupied, replace(scan, counts=scan.counts[occupied])

@@ -22,8 +22,8 @@ from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.solver.linkage.block_workers import BlockWorkers, marked
 from linkrisk.solver.linkage.distance_kernels import Missing, Tables, difference
-from linkrisk.solver.linkage.elsewhere import Elsewhere, marked
 from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
@@ -256,19 +256,19 @@ def best_order(
     *,
     ranked: bool = False,
     spend: Spend = ignore,
-    elsewhere: Elsewhere | None = None,
+    workers: BlockWorkers | None = None,
 ) -> Ordered:
     """The order that links most, of those that grow from each attribute by whichever adds most."""
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
     known: dict[Order, float] = {(): 0.0}
-    small = elsewhere is None and pair.blocks * len(pair.candidates) <= _PAIRS_KEPT
+    small = workers is None and pair.blocks * len(pair.candidates) <= _PAIRS_KEPT
     kept: Kept | None = {} if small else None
 
     def weigh(order: Order) -> float:
         nonlocal best
         if order not in known and not stop():
-            linked = marked(InOrder(order, ranked, kept), pair, stop, elsewhere)
+            linked = marked(InOrder(order, ranked, kept), pair, stop, workers)
             spend(COMPARISON * len(pair.attributes) * pair.blocks * len(pair.candidates))
             known[order] = float(pair.weight[linked].sum())
             if known[order] > best.weight:

@@ -14,10 +14,10 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
-from linkrisk.solver.linkage.pair_shares import PairShare, Rows
+from linkrisk.solver.linkage.pair_shares import Helpers, ReadyPairs, Rows
 from linkrisk.solver.linkage.score_ranks import Part, PartnerRanks
+from linkrisk.solver.run.remote import Deferred
 
 _CELLS_AT_ONCE = 4_000_000
 """Scores that are held at a time: 32 MB."""
@@ -248,7 +248,7 @@ class ScoredInShares(ScoredByKind):
         """Number of codes by which a candidate is compared."""
 
     @abstractmethod
-    def share(self, rows: Rows, candidates: Rows) -> PairShare:
+    def share(self, rows: Rows, candidates: Rows) -> Deferred[ReadyPairs]:
         """Some kinds of queries with some kinds of candidates, the latter in ascending order."""
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
@@ -256,7 +256,7 @@ class ScoredInShares(ScoredByKind):
         rows, columns = (side.kind[own] for side, own in zip(self.both, (queries, candidates), strict=True))
 
         def score(some: IndexArray, others: IndexArray) -> FloatArray:
-            return self.share(some, others).ready().scores(np.arange(some.size))
+            return self.share(some, others).made().scores(np.arange(some.size))
 
         return in_small_blocks(score, rows, columns)
 

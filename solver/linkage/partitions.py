@@ -7,7 +7,6 @@ of nearer and of tied rivals add up, and the nearest, and the clearest, of all i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,8 +27,8 @@ from linkrisk.solver.linkage.evaluator import (
     missing_arrays,
     settled,
 )
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.processors import processors
+from linkrisk.solver.run.clock import Clock, processors
+from linkrisk.solver.run.remote import Deferred
 
 MOST_BYTES = 256 * 2**20
 """Of candidates that every worker holds, and of a partition; with more there are partitions."""
@@ -78,36 +77,12 @@ class Blocks:
     known: FloatArray
 
 
-class PartTask:
-    """Blocks that are to be settled in a partition; on its way to a worker it holds nothing of others.
-
-    Parameters
-    ----------
-    number : int
-        Who asks for it.
-    part : int
-        The partition.
-    make : callable
-        Gives the blocks.
-    """
-
-    def __init__(self, number: int, part: int, make: Callable[[], Blocks]) -> None:
-        self.number, self.part, self._make = number, part, make
-
-    def __reduce__(self) -> tuple[type[PartTask], tuple[int, int, Callable[[], Blocks]]]:
-        return PartTask, (self.number, self.part, _Ready(self._make()))
-
-    def blocks(self) -> Blocks:
-        """The blocks."""
-        return self._make()
-
-
 @dataclass(frozen=True)
-class _Ready:
-    blocks: Blocks
+class PartTask:
+    """Blocks to be ranked in a partition; on its way to a worker it holds nothing of others."""
 
-    def __call__(self) -> Blocks:
-        return self.blocks
+    part: int
+    blocks: Deferred[Blocks]
 
 
 class PartedPair:
@@ -167,7 +142,7 @@ def settle_part(
     form: DistanceForm, purpose: int, partition: Partition, task: PartTask, clock: Clock
 ) -> Found:
     """Settle blocks among the candidates of a partition, at a worker."""
-    blocks, inside = task.blocks(), partition.pair
+    blocks, inside = task.blocks.made(), partition.pair
     missing = inside.missing
     if missing is not None and blocks.pair.missing is not None:
         missing = replace(missing, of_queries=blocks.pair.missing.of_queries)

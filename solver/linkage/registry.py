@@ -17,9 +17,9 @@ from linkrisk.solver.linkage.matching import RandomMatching
 from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.representatives import OrderedWeightedAverages, SugenoIntegrals
-from linkrisk.solver.run.crew import Crew, CrewChoice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool
 from linkrisk.solver.run.progress import Reporter
 
 LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
@@ -44,15 +44,15 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
 class Run:
     """Environment of a linkage besides its options."""
 
-    crew: Crew  # workers that compare records
+    pool: WorkerPool  # workers that compare records
     report: Reporter | None = None
     cancel: Cancel | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)  # of the request, kept in the result
 
 
-def check_workers(linker: Linker, choice: CrewChoice) -> None:
+def check_workers(linker: Linker, choice: PoolChoice) -> None:
     """Refuse workers for a linker that has no work for them."""
-    if choice.asked and not linker.has_workers:
+    if choice.any and not linker.has_workers:
         raise UsageError(
             f"the linker {linker.name} has no workers: leave {called('workers')} and {called('scheduler')} "
             "out",

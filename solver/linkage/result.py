@@ -13,7 +13,7 @@ from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.precision_recall import PrecisionRecall
 from linkrisk.solver.linkage.probabilistic.decisions import Decisions, Losses
 from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
-from linkrisk.solver.run.records import RecordsTable
+from linkrisk.solver.linkage.records_table import RecordsTable
 from linkrisk.solver.run.result import Result
 
 JUDGED = ("right", "lost", "lost_so_far", "precision", "recall")

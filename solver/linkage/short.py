@@ -16,8 +16,8 @@ from linkrisk.solver.documents.wording import (
     strata,
     table,
 )
-from linkrisk.solver.run.percent import confident, percent, with_confidence
-from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
+from linkrisk.solver.run.number_format import confident, percent, with_confidence
+from linkrisk.solver.schemas.intervals import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 from linkrisk.solver.schemas.keys import Json
 
 _SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expected links"}

@@ -9,7 +9,7 @@ from linkrisk.errors import called
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import left_in, size_line
-from linkrisk.solver.run.counts import count, several
+from linkrisk.solver.run.number_format import count, several
 from linkrisk.solver.schemas.keys import Json
 
 MOST = 8

@@ -20,7 +20,7 @@ from linkrisk.solver.measures.held_out import wilson
 from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, unreadable
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 _Z = 1.959963984540054
 """Of the standard normal distribution, for both ends of 95 % confidence intervals."""

@@ -24,8 +24,8 @@ from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, Me
 from linkrisk.solver.measures.forced_weights import forced_range, importances
 from linkrisk.solver.measures.task import Attack, RiskTask, portion
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import is_bound, objective
+from linkrisk.solver.run.number_format import percent
+from linkrisk.solver.schemas.intervals import is_bound, objective
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import beside_orders

@@ -13,9 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.result import Plots, Result, plain
 
 if TYPE_CHECKING:
     from linkrisk.solver.documents.document import Document

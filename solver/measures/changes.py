@@ -16,7 +16,7 @@ from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit,
 from linkrisk.solver.measures.released import ReleasedAttribute, released_attribute, spread
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 _ROUNDING = 1e-12
 """A mean change of no more standard deviations is what rounding makes of none."""

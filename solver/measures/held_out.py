@@ -41,7 +41,7 @@ from linkrisk.solver.measures.held_out_trials import (
 )
 from linkrisk.solver.measures.task import RiskTask, Shares, portion
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.worst_case.search import Start
 
 Ends = tuple[float, float]

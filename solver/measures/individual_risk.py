@@ -26,7 +26,7 @@ from linkrisk.solver.measures.keys import (
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)

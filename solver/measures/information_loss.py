@@ -31,7 +31,7 @@ from linkrisk.solver.measures.released import (
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 Row = tuple[str, str | None, str | None, float | None, float | None, float]
 

@@ -18,7 +18,7 @@ from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, Me
 from linkrisk.solver.measures.released import ReleasedAttribute, released, spread, unreadable
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent as written
+from linkrisk.solver.run.number_format import percent as written
 
 RMD_WIDTH = 0.05
 """sdcMicro's factor of the robust Mahalanobis distance, beside its k."""

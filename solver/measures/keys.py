@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Role
+from linkrisk.solver.linkage.records_table import MOST_ROWS
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.run.records import MOST_ROWS
 
 Codes = NDArray[np.int64]
 Groups = NDArray[np.intp]

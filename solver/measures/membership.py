@@ -33,9 +33,10 @@ from linkrisk.solver.measures.base import Finding, Kind, Measure, MeasureResult,
 from linkrisk.solver.measures.population_uniqueness import without_population
 from linkrisk.solver.measures.task import Attack, RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import WEIGHTED, FamilyFit, is_bound, objective
+from linkrisk.solver.run.number_format import percent
+from linkrisk.solver.schemas.intervals import WEIGHTED, is_bound, objective
 from linkrisk.solver.worst_case.families import search_families
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
 
 KEPT = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)

@@ -16,6 +16,7 @@ from linkrisk.datasets.microdata.roles import CATEGORICAL, NAMES_RECORDS, Role
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair
 from linkrisk.solver.inputs.problem import shares
+from linkrisk.solver.linkage.records_table import MOST_ROWS
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Measure, MeasureResult, Unit, Worse, jsonable
 from linkrisk.solver.measures.record_attacks import (
     TIMES,
@@ -27,9 +28,7 @@ from linkrisk.solver.measures.record_attacks import (
 )
 from linkrisk.solver.measures.task import RiskTask, portion
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.counts import count
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.records import MOST_ROWS
+from linkrisk.solver.run.number_format import count, percent
 
 MOST_CATEGORIES = 12
 """Of a column; of one with more, the most frequent and all others together."""

@@ -18,7 +18,7 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.worst_case.search import SearchTask, search
 
 _MOST = 64

@@ -34,8 +34,9 @@ from linkrisk.solver.measures.task import RiskTask, parameters_of, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.limits import no_time
-from linkrisk.solver.run.results import FamilyFit, is_bound
+from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.worst_case.families import family_problems, search_families
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.result import Family
 from linkrisk.solver.worst_case.search import Start
 

@@ -40,7 +40,7 @@ from linkrisk.solver.measures.release_sequences import (
 )
 from linkrisk.solver.measures.task import RiskTask, linked_parts, parameters_of, portion, shares_of
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 _NO_BOUND = ", and no bound was found in time on how much more"
 

@@ -24,6 +24,7 @@ from linkrisk.solver.inputs.limits import check_limits, engine_options
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.inputs.releases import Given, Releases, Way, aligned_groups, given_releases
+from linkrisk.solver.linkage.records_table import MOST_ROWS
 from linkrisk.solver.measures.base import Measure, MeasureResult, jsonable
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.releases import SeveralReleases
@@ -35,14 +36,12 @@ from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run import progress
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import in_time, no_time
-from linkrisk.solver.run.plots import Plots
+from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.progress import Progress, Reporter, part_of_call
-from linkrisk.solver.run.records import MOST_ROWS
-from linkrisk.solver.run.result import Result
+from linkrisk.solver.run.result import Plots, Result
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import (
     check_k_additive,
@@ -281,7 +280,7 @@ def risk(asked: RiskOptions) -> RiskResult:
     request = replace(
         fit_request(engine_options(seed=asked.seed)[0], limits),
         sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, None),
-        workers=crew_choice(asked.scheduler, asked.workers),
+        workers=pool_choice(asked.scheduler, asked.workers),
         command=asked.command,
         proofs=asked.certificates,
         settings=recorded_of(asked),
@@ -289,10 +288,10 @@ def risk(asked: RiskOptions) -> RiskResult:
     names = several(asked.aggregator) or (str(asked.aggregator),)
     check_k_additive(names, options)
     reading = Clock(None)
-    with watched(asked.on_progress) as report, replace(request, report=report).hired() as hired:
+    with watched(asked.on_progress) as report, replace(request, report=report).with_pool() as ready:
         given = given_releases(asked.original, asked.masked, options, asked.releases, versions=asked.versions)
         wanted = Measuring(measures, options, names, choices, asked.tolerated, asked.releases)
-        return measured(given, wanted, hired, reading)
+        return measured(given, wanted, ready, reading)
 
 
 def page_seconds(records: int, limit: float) -> float:
@@ -362,7 +361,7 @@ class Measuring:
 def measured(
     given: Sequence[Given], asked: Measuring, request: FitRequest, reading: Clock | None = None
 ) -> RiskResult:
-    """Measure a checked request, when its workers have been hired; `reading` has run since the call began."""
+    """Measure a checked request, when its workers are ready; `reading` has run since the call began."""
     reading = reading or Clock(None)
     first, releases = _read(given, asked.way, asked.options)
     asked.choices.check(first.files)

@@ -31,7 +31,7 @@ from linkrisk.solver.measures.other_scales import (
 from linkrisk.solver.measures.task import RiskTask, Shares, linked_parts, portion, shares_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 MOST_PAIRS = 50_000_000
 """Pairs of records up to which linkers that compare all of them are asked."""

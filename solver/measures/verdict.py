@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from linkrisk.solver.run.percent import percent, with_confidence
-from linkrisk.solver.run.results import meets
-from linkrisk.solver.run.worst_sentence import by_lot, percents
+from linkrisk.solver.run.number_format import percent, with_confidence
+from linkrisk.solver.schemas.intervals import by_lot, meets, percents
 
 Json = Mapping[str, Any]
 

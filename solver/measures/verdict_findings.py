@@ -43,8 +43,8 @@ from linkrisk.solver.measures.verdict import (
     severity_of,
     verdict,
 )
-from linkrisk.solver.run.results import WEIGHTED, FamilyFit, is_bound, objective
-from linkrisk.solver.run.worst_sentence import without_recoding
+from linkrisk.solver.schemas.intervals import WEIGHTED, is_bound, objective, without_recoding
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.result import Family
 
 Ends = tuple[float, float]

@@ -12,8 +12,8 @@ from linkrisk.solver.measures.base import OF_WEIGHTS, Finding, Kind, Measure, Me
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.measures.verdict import kinds
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.results import meets, says_more
+from linkrisk.solver.run.number_format import percent
+from linkrisk.solver.schemas.intervals import meets, says_more
 from linkrisk.solver.worst_case.result import Family
 
 

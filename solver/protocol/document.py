@@ -1,11 +1,13 @@
-"""A protocol as a TOML file: the input, and one table for each step."""
+"""A protocol as a TOML file: the input, one table for each step, and the files that steps name."""
 
 from __future__ import annotations
 
 import codecs
+import os
 import re
+import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -13,14 +15,79 @@ from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.microdata.formats.number_text import SIGNS, reading
+from linkrisk.datasets.microdata.names import parse_pair
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema_files import toml_key, toml_value
 from linkrisk.datasets.options.option import PROTOCOL, options_of
 from linkrisk.datasets.options.typed import NotSoError, Reader
 from linkrisk.solver.options.operations.mask import MaskCommand
 from linkrisk.solver.options.operations.suppress import SuppressCommand
-from linkrisk.solver.protocol.named_files import files_of, seen_from_here
+
+Rename = Callable[[str], str]
+
+_FORMS = {
+    name: one.kind.metavar
+    for asked in (MaskCommand, SuppressCommand)
+    for name, one in options_of(asked, PROTOCOL).items()
+}
+"""How the values of a step are written as words: those of files are ``FILE``, or ``A=FILE`` by name."""
+
+
+def seen_from_here(folder: Path) -> Rename:
+    """Names that are seen from a folder, as seen from the current one."""
+    return lambda name: name if folder == Path() else str(folder / name)
+
+
+def seen_from(folder: Path) -> Rename:
+    """Names that are seen from the current folder, as seen from another one; full names stay."""
+    here = folder.resolve() == Path.cwd()
+    return lambda name: name if here or Path(name).is_absolute() else os.path.relpath(name, folder)
+
+
+def renamed(given: Mapping[str, Any], rename: Rename) -> dict[str, Any]:
+    """What a step says, with other names of its files."""
+    found = dict(given)
+    for key, value in given.items():
+        if _FORMS.get(key) == "A=FILE":
+            found[key] = {name: rename(path) for name, path in value.items()}
+        elif _FORMS.get(key) == "FILE":
+            found[key] = rename(value)
+    if "method" in found:
+        texts = [found["method"]] if isinstance(found["method"], str) else found["method"]
+        found["method"] = [_method(text, rename) for text in texts]
+    return found
+
+
+def files_of(given: Mapping[str, Any]) -> list[str]:
+    """The files that a step names."""
+    found: list[str] = []
+
+    def noted(name: str) -> str:
+        found.append(name)
+        return name
+
+    renamed(given, noted)
+    return found
+
+
+def _method(text: str, rename: Rename) -> str:
+    """A spelled method; a text that cannot be read stays, for whoever says so."""
+    try:
+        name, *settings = shlex.split(text)
+    except ValueError:
+        return text
+    known = METHODS[name].parameters if name in METHODS else {}
+    words = []
+    for setting in settings:
+        key, mark, value = setting.partition("=")
+        form = known[key].kind.metavar if key in known else ""
+        path = parse_pair(value)[1] if "=FILE" in form else value
+        before = value.removesuffix(path)
+        words.append(f"{key}={before}{rename(path)}" if mark and path and "FILE" in form else setting)
+    return shlex.join([name, *words])
+
 
 _HEAD = "# Keep this file: with the input it makes the safe file again. Keep it secret: seeds undo masking.\n"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -38,34 +105,16 @@ COMMANDS: Mapping[str, Mapping[str, Reader]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class ProtocolStep:
-    """One command that makes a file of a file.
+    """A command that makes a file of a file."""
 
-    Attributes
-    ----------
-    command : str
-        ``mask`` or ``suppress``.
-    given : mapping
-        What the file says, as TOML has it.
-    keywords : mapping
-        The same as the function takes it.
-    sha256 : str, optional
-        Digest of the file that it wrote.
-    """
-
-    command: str
-    given: Mapping[str, Any]
-    keywords: Mapping[str, Any]
-    sha256: str | None = None
+    command: str  # ``mask`` or ``suppress``
+    given: Mapping[str, Any]  # as TOML has it
+    keywords: Mapping[str, Any]  # as the function takes it
+    sha256: str | None = None  # digest of its output
 
     @classmethod
     def read(cls, content: Any) -> ProtocolStep:
-        """Read one table.
-
-        Raises
-        ------
-        DataError
-            If it has another key, or a value that does not fit.
-        """
+        """Read a table; DataError where a key or a value does not fit."""
         if not isinstance(content, dict) or content.get("command") not in COMMANDS:
             raise DataError(f"it needs command = one of {', '.join(map(repr, COMMANDS))}")
         command = content["command"]
@@ -93,36 +142,19 @@ class ProtocolStep:
 
 @dataclass(frozen=True)
 class Protocol:
-    """An input, and the steps that make a safe file of it.
+    """An input, and the steps that make a safe file of it."""
 
-    Attributes
-    ----------
-    file : str
-        The input: a file, named as seen from the folder of the protocol, or the name of a public data set.
-    steps : tuple of ProtocolStep
-    sha256 : str, optional
-        Digest of the input.
-    folder : Path
-        Of the protocol.
-    signs : mapping of str to str
-        What stands in numbers of text files, ``decimal`` and ``thousands``, as far as it is said.
-    """
-
+    # a path relative to the folder of the protocol, or the name of a public data set
     file: str
     steps: tuple[ProtocolStep, ...]
-    sha256: str | None = None
-    folder: Path = field(default=Path())
+    sha256: str | None = None  # digest of the input
+    folder: Path = field(default=Path())  # of the protocol
+    # ``decimal`` and ``thousands`` of numbers in text files, where they are given
     signs: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str | Path) -> Protocol:
-        """Read a protocol.
-
-        Raises
-        ------
-        DataError
-            If it cannot be read, or is none; the message names the step.
-        """
+        """Read a protocol; DataError, which names the step, where it is none."""
         content = _toml(Path(path))
         for key in content:
             if key not in ("input", "step"):

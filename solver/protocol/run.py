@@ -21,12 +21,10 @@ from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.inputs.source import check_targets, is_file, is_input
 from linkrisk.solver.options.operations.run_protocol import RunProtocolOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.protocol.document import Protocol, ProtocolStep
-from linkrisk.solver.protocol.keeping import kept_first
-from linkrisk.solver.protocol.named_files import renamed, seen_from, seen_from_here
-from linkrisk.solver.protocol.steps import StepDone, done
-from linkrisk.solver.run.counts import several
+from linkrisk.solver.protocol.document import Protocol, ProtocolStep, renamed, seen_from, seen_from_here
+from linkrisk.solver.protocol.steps import StepDone, done, kept_first
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.number_format import several
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.schemas.keys import Json

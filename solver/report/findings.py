@@ -8,8 +8,8 @@ from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.documents.document import Number, Numbers
 from linkrisk.solver.documents.formats import count, significant
 from linkrisk.solver.documents.wording import sentence
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.worst_sentence import ends_said
+from linkrisk.solver.run.number_format import percent
+from linkrisk.solver.schemas.intervals import ends_said
 from linkrisk.solver.schemas.keys import Json
 
 EQUAL = "equal-weights"

@@ -9,9 +9,8 @@ from linkrisk.solver.documents.document import Headline
 from linkrisk.solver.documents.wording import BASELINES, family_words, of_all, sentence
 from linkrisk.solver.measures.verdict import grounds_of, kinds, sentence_of
 from linkrisk.solver.report.results import Results
-from linkrisk.solver.run.percent import confident, percent, with_confidence
-from linkrisk.solver.run.results import meets
-from linkrisk.solver.run.worst_sentence import by_lot, percents, without_recoding
+from linkrisk.solver.run.number_format import confident, percent, with_confidence
+from linkrisk.solver.schemas.intervals import by_lot, meets, percents, without_recoding
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval, run_ends, sweep_sentence
 

@@ -13,7 +13,7 @@ from linkrisk.solver.report.findings import numbers_of
 from linkrisk.solver.report.headline import UNKNOWN, in_short
 from linkrisk.solver.report.results import Results
 from linkrisk.solver.report.sweep import map_blocks
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.schemas.keys import Json
 
 _ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")

@@ -14,7 +14,7 @@ from linkrisk.solver.charts.table import Table
 from linkrisk.solver.documents.wording import family_words
 from linkrisk.solver.measures.verdict import TOLERATED, answer_of, severity_of
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.worst_sentence import shares_of, worst_sentence
+from linkrisk.solver.schemas.intervals import shares_of, worst_sentence
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval, families_of, guessed, interval, together, tolerated_of
 

@@ -16,7 +16,7 @@ from linkrisk.solver.report.headline import FAR_BELOW, best_held_out
 from linkrisk.solver.report.leaking import group_columns
 from linkrisk.solver.report.results import Results
 from linkrisk.solver.report.sweep import cheapest
-from linkrisk.solver.run.percent import confident, percent
+from linkrisk.solver.run.number_format import confident, percent
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import is_weighted
 

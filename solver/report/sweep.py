@@ -14,8 +14,7 @@ from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.measures.verdict import Severity
 from linkrisk.solver.report.results import Results
-from linkrisk.solver.run.counts import several
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent, several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import held_out_of, loss_words, run_ends, sweep_sentence, upper_end
 

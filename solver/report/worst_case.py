@@ -37,10 +37,18 @@ from linkrisk.solver.measures.base import OF_WEIGHTS
 from linkrisk.solver.report.findings import numbers_of
 from linkrisk.solver.report.headline import in_short
 from linkrisk.solver.report.results import FamilyResult, Results
-from linkrisk.solver.run.counts import several
-from linkrisk.solver.run.percent import confident, with_confidence
-from linkrisk.solver.run.results import EXPECTED, NOT_YET, WEIGHTED, least_key, may_say_proven, objective
-from linkrisk.solver.run.worst_sentence import shares_of, without_recoding, worst_sentence
+from linkrisk.solver.run.number_format import confident, several, with_confidence
+from linkrisk.solver.schemas.intervals import (
+    EXPECTED,
+    NOT_YET,
+    WEIGHTED,
+    least_key,
+    may_say_proven,
+    objective,
+    shares_of,
+    without_recoding,
+    worst_sentence,
+)
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval
 

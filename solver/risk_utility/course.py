@@ -19,18 +19,16 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import LINKAGE, MASKING, RISK, compile_once
-from linkrisk.solver.linkage.spreading import unlimited
 from linkrisk.solver.risk_utility.runs import Status, SweepJob, SweepRun, SweepTask, run_masking
-from linkrisk.solver.run.clock import Clock, usable_megabytes
-from linkrisk.solver.run.crew import Crew, CrewChoice, hired
+from linkrisk.solver.run.clock import Clock, processors, usable_megabytes
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.processors import processors
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool, open_pool
 from linkrisk.solver.run.progress import SWEEP, Progress, Reporter
 from linkrisk.solver.run.result import dump_json
-from linkrisk.solver.run.stamp import stamp
-from linkrisk.solver.run.workers import Here
-from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.run.versions import stamp
+from linkrisk.solver.run.workers import Sequential, unlimited
+from linkrisk.solver.schemas.intervals import percents
 
 Depends = Mapping[str, Any]
 """What a run depends on, ready for JSON: the original file, the masking, options, the program."""
@@ -181,18 +179,18 @@ class Course:
         """Maskings without a finished run."""
         return tuple(task.masking.text for task in self._tasks if task.at not in self._runs)
 
-    def run(self, choice: CrewChoice) -> None:
+    def run(self, choice: PoolChoice) -> None:
         """Measure the remaining maskings, until all are done or the user stops."""
         left = [task for task in self._tasks if task.at not in self._runs]
         if not left:
             return
         if choice.scheduler is None:
             self.workers = min(choice.workers or processors(), len(left))
-            choice = CrewChoice(None, None if self.workers == 1 else self.workers)
-        with hired(choice) as crew, interruptible(self._clock):
-            self._compile(crew)
+            choice = PoolChoice(None, None if self.workers == 1 else self.workers)
+        with open_pool(choice) as pool, interruptible(self._clock):
+            self._compile(pool)
             self._say(f"{self.kept} of {len(self._tasks)} maskings")
-            for run in self._ended(crew, left):
+            for run in self._ended(pool, left):
                 self._say(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_said(run)}", run)
         if not self._clock.expired:
             for task in left:
@@ -206,16 +204,17 @@ class Course:
             progress = replace(progress, value=low, bound=high, total=last.total)
         self._tell(replace(progress, about="" if last is None else last.masking))
 
-    def _ended(self, crew: Crew, left: Sequence[SweepTask]) -> Iterator[SweepRun]:
+    def _ended(self, pool: WorkerPool, left: Sequence[SweepTask]) -> Iterator[SweepRun]:
         """Runs as they end, each kept at once."""
         job = self._job
         if self.workers is not None and self.workers > 1:  # each has its share of the memory of this machine
             memory = usable_megabytes() / self.workers
             job = replace(job, limits=replace(job.limits, memory=memory))
-        workers = crew.workers(job) or Here(job)
-        for task, run in workers.each(run_masking, left, self._clock, unlimited):
+        workers = pool.workers(job) or Sequential(job)
+        for at, run in workers.each(run_masking, left, self._clock, unlimited):
             if run is None:
                 continue
+            task = left[at]
             self._runs[task.at] = run
             if run.status is not Status.FAILED:  # a fault may be gone the next time
                 self._store.keep(self._depends(task), run)
@@ -227,12 +226,12 @@ class Course:
         depends: Depends = json.loads(json.dumps({**self._common, "masking": methods, "seed": task.seed}))
         return depends
 
-    def _compile(self, crew: Crew) -> None:
+    def _compile(self, pool: WorkerPool) -> None:
         """Compile before the time of any masking runs."""
         began = time.perf_counter()
         for part in (*self._job.families, LINKAGE, MASKING, RISK):
             compile_once(part, self._tell)
-            crew.prepare(compile_once, part)
+            pool.prepare(compile_once, part)
         self.compiling = time.perf_counter() - began
 
 

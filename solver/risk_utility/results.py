@@ -14,9 +14,8 @@ import pandas as pd
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.solver.measures.base import Finding
 from linkrisk.solver.risk_utility.runs import HELD_OUT, LOSS, Status, SweepRun
-from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.run.result import Plots, Result
+from linkrisk.solver.schemas.intervals import percents
 
 
 class Place(StrEnum):

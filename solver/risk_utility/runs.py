@@ -17,7 +17,6 @@ from linkrisk.errors import LinkriskError
 from linkrisk.solver.inputs.limits import engine_options
 from linkrisk.solver.inputs.releases import Given
 from linkrisk.solver.inputs.source import Source
-from linkrisk.solver.linkage.spreading import Asked
 from linkrisk.solver.masking.mask import mask_source
 from linkrisk.solver.measures.base import Finding, Kind, Unit, Worse, jsonable
 from linkrisk.solver.measures.information_loss import InformationLoss
@@ -29,6 +28,7 @@ from linkrisk.solver.options.operations.mask import MaskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.remote import Asked
 from linkrisk.solver.worst_case.operations.fit import fit_request
 from linkrisk.solver.worst_case.request import FitRequest
 

@@ -25,8 +25,8 @@ from linkrisk.solver.risk_utility.maskings import Masking, maskings_of
 from linkrisk.solver.risk_utility.results import SweepResult, usual_loss
 from linkrisk.solver.risk_utility.runs import LOSS, WORST_CASE, Status, SweepJob, SweepTask
 from linkrisk.solver.run.clock import AUTOMATIC, Clock, Limits
-from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.families import check_k_additive, several
 from linkrisk.solver.worst_case.operations.live import watched
@@ -62,7 +62,7 @@ def sweep(asked: SweepOptions) -> SweepResult:
     check_tolerated(asked.tolerated)
     measures = _measures(asked.measures, asked.loss)
     engine_options(seed=asked.seed, threads=None, backend=None, margin=None, big_c=None)
-    choice = crew_choice(asked.scheduler, asked.workers)
+    choice = pool_choice(asked.scheduler, asked.workers)
     limits = _limits(asked)
     tasks = _tasks(asked.methods, columns, asked.seed)
     text = (*listed_categories(asked.nominal, asked.ordinal, columns), *text_columns(columns))

@@ -1,51 +1,64 @@
-"""Time, work and memory of a run or of a solve: what has passed, what is left, which limit was reached."""
+"""Time, work and memory of a run or of a solve: what has passed, what is left, how it ended."""
 
 from __future__ import annotations
 
 import math
+import os
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.processors import processors
-from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import UNIT
 
+
+class Status(StrEnum):
+    """How it ended, in the vocabulary of OR-tools MathOpt."""
+
+    OPTIMAL = "optimal"  # a solution, and a bound that proves it (the gap is closed)
+    FEASIBLE = "feasible"  # a solution and a bound, with a gap between them
+    INFEASIBLE = "infeasible"  # there is no solution, in the optimiser's opinion
+    NO_SOLUTION = "no_solution"  # no solution in hand when a limit came
+    INTERRUPTED = "interrupted"  # the user stopped it; whatever was found is returned
+
+
+class Limit(StrEnum):
+    """Which limit ended it; or that what counts as a tie keeps bound and attack apart."""
+
+    TIME = "time"
+    WORK = "work"
+    MEMORY = "memory"
+    USER = "user"
+    TIES = "ties"
+
+
+def processors() -> int:
+    """How many there are: of those of the machine, the ones that it was not kept from."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 _LOOK_AT_MEMORY = 0.02
-"""Seconds between two looks at the memory of the process."""
+"""Seconds between two checks of the memory of the process."""
 
 _PLANNED = 4_000.0
 """Megabytes that a run whose work is counted plans with, so that it does the same on every machine."""
 
 
 class Clock:
-    """How far a run or solve has come, what ends it, and whether the user asked to stop.
+    """Time, work and memory of a run or solve, the limits that end it, and whether the user stopped it.
 
-    How far it has come is a matter of seconds; or, with a work limit, of the work that was counted. Whatever
-    decides how to go on looks at `now`, which is the one or the other. With a work limit, nothing else of
-    the machine decides either: not its memory, nor its processors.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds until `expired`; None for never.
-    memory_limit : float or None
-        Megabytes (of a million bytes) of resident memory of this process beyond which the run is `expired`,
-        for good; None for any number. Processes that a backend starts are not counted.
-    spent : float
-        Seconds of the run that have passed before.
-    work_limit : float, optional
-        Units of work (`work.UNIT`) until `expired`; then `now` and all that is measured by it are units.
-    cancel : Cancel, optional
-        A token that stops the run too.
-    most_threads : int, optional
-        For all that is done within the run; as many as there are processors when absent.
+    Progress is measured by `now`: seconds, or with a work limit the units of work (`work.UNIT`) that were
+    counted; then neither the memory nor the processors of the machine decide anything. `spent` seconds of the
+    run have passed before. A memory limit, in megabytes of a million bytes of this process without those that
+    backends start, ends the run for good. `most_threads`: as many as there are processors when absent.
     """
 
     def __init__(
@@ -267,12 +280,7 @@ class _Part(Clock):
 
 
 class Beside(Clock):
-    """A clock that goes as another does, and tells it all; what is made of it may end earlier.
-
-    Parameters
-    ----------
-    whole : Clock
-    """
+    """A clock that follows another and passes on what it counts; a subclass may end earlier."""
 
     def __init__(self, whole: Clock) -> None:
         limits = whole.time_limit, whole.memory_limit, whole.seconds
@@ -288,7 +296,7 @@ class Beside(Clock):
 
     @property
     def now(self) -> float:
-        """How far the whole run has come."""
+        """`now` of the run."""
         return self._whole.now
 
     def spend(self, operations: float) -> None:
@@ -344,27 +352,13 @@ AUTOMATIC = "auto"
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends a run.
+    """Limits of a run."""
 
-    Attributes
-    ----------
-    time : float or None
-        Seconds in all.
-    memory : float, ``auto`` or None
-        Megabytes; ``auto`` for most of what is free when the run begins.
-    work : float or None
-        Units of work.
-    cancel : Cancel or None
-        A token that somebody else may end the run with.
-    threads : int or None
-        That it may use; as many as there are processors when None.
-    """
-
-    time: float | None = None
-    memory: float | str | None = AUTOMATIC
-    work: float | None = None
+    time: float | None = None  # seconds
+    memory: float | str | None = AUTOMATIC  # megabytes; ``auto`` for most of what is free at the start
+    work: float | None = None  # units
     cancel: Cancel | None = None
-    threads: int | None = None
+    threads: int | None = None  # as many as there are processors when None
 
     def clock(self, spent: float = 0.0) -> Clock:
         """A clock with these limits, of a run of which some seconds have passed."""

@@ -1,8 +1,8 @@
 """Workers on other machines: tasks go to the workers of a Dask scheduler.
 
-What all tasks share is sent to each worker once. A worker that dies costs time: its tasks begin again
-elsewhere, and here where no worker is left. A task asks whether anybody still waits for it, so that Ctrl-C, a
-limit or the death of this process ends the work there, too.
+What all tasks share is sent to each worker once; or each worker holds some parts of it. The tasks of a worker
+that dies begin again at others, and here where no worker is left. A task asks whether its answer is still
+awaited, so that Ctrl-C, a limit or the death of this process ends the work there, too.
 """
 
 from __future__ import annotations
@@ -10,58 +10,31 @@ from __future__ import annotations
 import contextlib
 import logging
 import pickle
-import queue
-import threading
-import time
 import uuid
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, Generic
+from typing import Any
 
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.elsewhere import Allowance, Done, done
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.recipes import Known, UnmadeError, packed, unpacked
-from linkrisk.solver.run.stamp import Stamp, difference, stamp
-from linkrisk.solver.run.workers import ATTEMPTS, TICK, Answer, Do, Given, Here, Share, Task, Workers
+from linkrisk.solver.run.remote import Allowance, Asked, Done, Known, Packed
+from linkrisk.solver.run.versions import Stamp, difference, stamp
+from linkrisk.solver.run.workers import Answer, Do, FutureWorkers, Given, Task
 
 _log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
 """Seconds that a scheduler may take to answer, and to have a worker."""
 
-_ALONE = 30.0
-"""Seconds without any worker after which this process does what is left."""
+QUEUED, QUEUED_PARTED = 2, 4
+"""Tasks submitted for each thread; more where tasks wait for the workers that hold their part."""
 
-_LOOK = 2.0
-"""Seconds between two looks at who is there."""
-
-_ONE_THREAD = 1
-"""Of a task: a worker has as many tasks at a time as it was given threads."""
-
-_BEGUN = 2
-"""Tasks of a thread that are begun where one may wait, as its time does not run meanwhile."""
-
-_STAMP = "__import__('linkrisk.solver.run.stamp', fromlist=['stamp']).stamp()"
+_STAMP = "__import__('linkrisk.solver.run.versions', fromlist=['stamp']).stamp()"
 """What is asked of workers, which may not have linkrisk at all."""
 
 
 class Connection:
-    """The connection to a scheduler whose workers have this version of the program.
-
-    Parameters
-    ----------
-    address : str
-        Such as ``tcp://192.168.0.7:8786``.
-
-    Raises
-    ------
-    UsageError
-        If `distributed` is not installed, nobody answers, or a worker has another version.
-    """
+    """The connection to a scheduler; UsageError where that is impossible, or a worker has another version."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -92,7 +65,7 @@ class Connection:
 
     @property
     def slots(self) -> int:
-        """Tasks that the workers do at a time; none where they, or the scheduler, are gone."""
+        """Threads of all workers; 0 where they, or the scheduler, are gone."""
         with contextlib.suppress(Exception):  # of many kinds, where the scheduler is going
             if self.client.status == "running":
                 return int(sum(self.client.nthreads().values()))
@@ -100,15 +73,15 @@ class Connection:
 
     @property
     def addresses(self) -> list[str]:
-        """The workers that there are."""
+        """Addresses of the workers."""
         return sorted(self.client.nthreads())
 
     def everywhere(self, do: Callable[..., object], *given: object) -> None:
-        """Have every worker do something now, such as compiling; a worker that cannot is passed over."""
+        """Have every worker do something now, such as compiling; one that cannot is passed over."""
         self.client.run(do, *given, on_error="ignore")
 
     def close(self) -> None:
-        """Let go of all that was asked for, and of the scheduler."""
+        """Let go of all tasks, and of the scheduler."""
         with contextlib.suppress(Exception):
             self.client.close(timeout=PATIENCE)
 
@@ -135,250 +108,130 @@ def _client(address: str) -> Any:
         ) from None
 
 
-class Cluster(Workers[Given]):
-    """As many tasks at a time as the workers of a scheduler have threads.
+class Cluster(FutureWorkers[Given]):
+    """The threads of a scheduler's workers, each of which does one task at a time.
 
-    Parameters
-    ----------
-    given : any
-        What all tasks share; each worker gets it once.
-    connection : Connection
-        Stays open when these workers are closed.
-    known : sequence of (object, Recipe)
-        What of it each worker may make itself. If one cannot, all is sent.
+    Of an object in parts, each part goes to one worker where there are no more workers than parts, else to
+    several, so that each has work to do; its tasks go to these workers alone.
+
+    The connection outlives them. Where a worker cannot rebuild what is `known`, all is sent.
     """
 
-    begun = _BEGUN
-
-    def __init__(self, given: Given, connection: Connection, known: Known = ()) -> None:
-        super().__init__(given)
-        self.connection, self._known = connection, known
-        self._placed: Any = None
-        self._closed = False
-        self._calls: list[_Call[Any, Any, Any]] = []
-
-    @property
-    def busy(self) -> bool:
-        """Whether these workers are closed; calls do not get into each other's way."""
-        return self._closed
-
-    @property
-    def many(self) -> int:
-        """Threads of the workers that there are now."""
-        return max(1, self.connection.slots)
-
-    def placed(self, task: Any) -> tuple[Any, list[str] | None]:
-        """What a task needs, sent again where whoever had it has died; and who may do it, if not all."""
-        del task  # all share the same, and anybody may do them
-        if self._placed is None or self._placed.status != "finished":
-            client = self.connection.client
-            wrapped = _Made(packed(self._given, self._known)) if self._known else Wrapped(self._given)
-            self._placed = client.scatter(wrapped, broadcast=True, hash=False)
-        return self._placed, None
-
-    def here(self) -> Workers[Given]:
-        """Whoever does in this process what is left where all workers are gone."""
-        return Here(self._given)
-
-    def send_all(self) -> None:
-        """A worker cannot make what it was told how to make: from now on it is sent."""
-        if self._known:
-            self._known, self._placed = (), None
-
-    def each(
-        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
-    ) -> Iterator[tuple[Task, Answer]]:
-        """Do as many tasks at a time as there are threads, and go on here where all workers are gone."""
-        call: _Call[Given, Task, Answer] = _Call(self, do, tasks, clock, share)
-        self._calls.append(call)
-        try:
-            yield from call.answers()
-        finally:
-            call.cancel()
-            self._calls.remove(call)
-        if call.left and not clock.expired:
-            _log.warning(
-                "no worker of %s is left: %d tasks are done here", self.connection.address, len(call.left)
-            )
-            alone = [task for task, _ in call.left]
-            yield from self.here().each(do, alone, clock.part(clock.remaining), share)
-
-    def close(self) -> None:
-        """Cancel whatever is still being done, and let workers forget what was shared."""
-        self._closed = True
-        for call in list(self._calls):
-            call.cancel()
-        self._placed = None
-
-
-class Wrapped(Generic[Given]):
-    """Something that Dask sends as it is, whatever it is."""
-
-    def __init__(self, given: Given) -> None:
-        self.given = given
-
-
-class _Made:
-    """Something that each worker makes when it is first asked for, and keeps as long as this."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._lock = threading.Lock()
-        self._made: list[Any] = []
-
-    def __reduce__(self) -> tuple[type[_Made], tuple[bytes]]:
-        return _Made, (self._content,)
-
-    @property
-    def given(self) -> Any:
-        """What it is; UnmadeError where it cannot be made here."""
-        with self._lock:
-            if not self._made:
-                self._made.append(unpacked(self._content))
-            return self._made[0]
-
-
-class _Call(Generic[Given, Task, Answer]):
-    """One call of `Cluster.each`.
-
-    Attributes
-    ----------
-    left : deque of (task, attempt)
-        Those that nobody is doing.
-    """
+    threads = 1
 
     def __init__(
-        self,
-        cluster: Cluster[Given],
-        do: Do[Given, Task, Answer],
-        tasks: Iterable[Task],
-        clock: Clock,
-        share: Share,
+        self, given: Any, connection: Connection, known: Known = (), *, parted: bool = False
     ) -> None:
-        self.left = deque((task, 1) for task in tasks)
-        self._cluster, self._do, self._clock, self._share = cluster, do, clock, share
-        self._client = cluster.connection.client
-        self._begun: dict[str, tuple[Any, Task, int]] = {}
-        self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._slots, self._seen, self._looked = 0, time.monotonic(), time.monotonic()
-
-    def answers(self) -> Iterator[tuple[Task, Answer]]:
-        """Answers as they come, until all are there, the clock has run out, or all workers are gone."""
-        self._look()
-        while (self._begun or self.left) and not self._clock.expired and not self._gone:
-            self._begin_some()
-            try:
-                key = self._ended.get(timeout=TICK)
-            except queue.Empty:
-                self._look()
-                continue
-            ended = self._begun.pop(key, None)
-            if ended is None:  # cancelled by another thread
-                continue
-            self._begin_some()  # so that no worker waits until this answer has come
-            future, task, attempt = ended
-            try:
-                found = self._result(future)
-            except UnmadeError:
-                self._cluster.send_all()
-                self.left.append((task, attempt))
-                continue
-            if found is not None:
-                yield task, found.counted(self._clock)
-            elif attempt < ATTEMPTS:
-                self.left.append((task, attempt + 1))
-                self._look()
-
-    def _look(self) -> None:
-        """How many workers there are, and when some were last seen."""
-        self._slots, self._looked = self._cluster.connection.slots, time.monotonic()
-        if self._slots:
-            self._seen = time.monotonic()
+        super().__init__(given, parted=parted)
+        self.connection, self._known = connection, known
+        self.queued = QUEUED_PARTED if parted else QUEUED
+        self._homes: dict[int | None, tuple[Any, list[str] | None]] = {}
 
     @property
-    def _gone(self) -> bool:
-        return not self._slots and time.monotonic() - self._seen > _ALONE
+    def slots(self) -> int:
+        """Threads of the workers that there are now, at least 1."""
+        return max(1, self.present)
 
-    def _begin_some(self) -> None:
-        """One task for each thread; and more where they may wait, as their time does not run meanwhile."""
-        if time.monotonic() - self._looked > _LOOK:
-            self._look()
-        many = self._slots
-        while self.left and len(self._begun) < many and not self._clock.expired:
-            limit = self._share(len(self.left))
-            self._begin(limit)
-            many = self._slots * (self._cluster.begun if limit is None else 1)
+    @property
+    def present(self) -> int:
+        """Threads of the workers that there are now."""
+        return self.connection.slots
 
-    def _begin(self, limit: float | None) -> None:
-        allowance = Allowance.of(self._clock, limit, _ONE_THREAD)
-        task, attempt = self.left.popleft()
-        name = getattr(getattr(self._do, "func", self._do), "__name__", "task")
+    def placed(self, task: Any) -> tuple[Any, list[str] | None]:
+        """What a task needs, scattered again where its holders have died; and the holders, if not all."""
+        part = task.part if self.parted else None
+        future, holders = self._homes.pop(part, (None, None))
+        if future is None or future.status != "finished":
+            given = self.given if part is None else self.given[part]
+            holders = None if part is None else self._least_laden()
+            future = self.connection.client.scatter(
+                Packed(given, self._known),
+                workers=holders,
+                broadcast=holders is None or len(holders) > 1,
+                hash=False,
+            )
+        self._homes[part] = future, holders
+        return future, holders
+
+    def _least_laden(self) -> list[str]:
+        """The workers that hold the fewest parts, as many as there are for each part."""
+        holding = dict.fromkeys(self.connection.addresses, 0)
+        if not holding:
+            raise OSError("the scheduler has no workers")
+        for _, holders in self._homes.values():
+            for address in holders or ():
+                if address in holding:
+                    holding[address] += 1
+        each = max(1, len(holding) // len(self.given))
+        return sorted(holding, key=lambda address: (holding[address], address))[:each]
+
+    def send_all(self) -> None:
+        """Scatter what workers cannot rebuild."""
+        if self._known:
+            self._known = ()
+            self._homes.clear()
+
+    def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
+        """Submit a task; None where the scheduler or all workers are going."""
+        name = getattr(getattr(do, "func", do), "__name__", "task")
         key = f"{name}-{uuid.uuid4().hex}"  # Dask's dashboard shows the name
         # As bytes: Dask would look for its own objects in all that it is given.
-        content = pickle.dumps((self._do, task, allowance, stamp()))
+        content = pickle.dumps((do, task, allowance, stamp()))
         try:
-            placed, who = self._cluster.placed(task)
-            future = self._client.submit(_one, placed, content, key=key, pure=False, workers=who)
+            placed, holders = self.placed(task)
+            return self.connection.client.submit(_one, placed, content, key=key, pure=False, workers=holders)
         except Exception as error:  # of many kinds, where the scheduler is going
             _log.debug("a task could not be sent: %s", error)
-            self.left.appendleft((task, attempt))
-            self._slots = 0
-            return
-        self._begun[key] = (future, task, attempt)
-        future.add_done_callback(lambda future: self._ended.put(future.key))
+            return None
 
-    def _result(self, future: Any) -> Done[Answer] | None:
+    def result(self, future: Any) -> Done[Any] | None:
         """What came of a task; None where its worker, or what it needed, was lost."""
         from distributed.scheduler import KilledWorker
 
-        if future.cancelled() or self._client.status != "running":
+        client = self.connection.client
+        if future.cancelled() or client.status != "running":
             return None
         try:
-            found: Done[Answer] = future.result(timeout=PATIENCE)
+            found: Done[Any] = future.result(timeout=PATIENCE)
         except (CancelledError, KilledWorker, TimeoutError, OSError) as error:
             _log.debug("a task is lost: %s", error)
             return None
         except Exception:
-            if self._client.status == "running":
+            if client.status == "running":
                 raise
             return None
         return found
 
-    def cancel(self) -> None:
-        """Let workers know that nobody waits any more; what was not done is left."""
-        begun, self._begun = self._begun, {}
-        self.left.extend((task, attempt) for _, task, attempt in begun.values())
-        if begun:
-            with contextlib.suppress(Exception):
-                self._client.cancel([future for future, _, _ in begun.values()], force=True)
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Let the scheduler forget tasks."""
+        with contextlib.suppress(Exception):
+            self.connection.client.cancel(list(futures), force=True)
+
+    def note_alone(self, tasks: int) -> None:
+        """Warn that this process does what is left."""
+        _log.warning("no worker of %s is left: %d tasks are done here", self.connection.address, tasks)
+
+    def close(self) -> None:
+        """Cancel all tasks, and let workers forget what they share."""
+        super().close()
+        self._homes = {}
 
 
-class _Awaited(Cancel):
-    """The token of a task at a worker: cancelled as soon as nobody waits for its answer."""
-
-    def __init__(self, state: Any) -> None:
-        super().__init__()
-        self._state = state
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the scheduler has let go of the task."""
-        return str(self._state.state) in ("cancelled", "released", "forgotten")
-
-
-def _one(placed: Wrapped[Any] | _Made, content: bytes) -> Done[Any]:
+def _one(placed: Packed, content: bytes) -> Done[Any]:
     """Do a task, at a worker."""
     import distributed
 
     do, task, allowance, expected = pickle.loads(content)
     worker = distributed.get_worker()
     _check_stamp(worker.address, expected)
-    clock = allowance.clock(_Awaited(worker.state.tasks[worker.get_current_task()]))
-    return done(do(placed.given, task, clock), clock)
+    state = worker.state.tasks[worker.get_current_task()]
+    # As soon as its answer is not awaited any more, the scheduler lets go of the task.
+    clock = allowance.clock(Asked(lambda: state.state in ("cancelled", "released", "forgotten")))
+    return Done(do(placed.given, task, clock), clock.operations)
 
 
 def _check_stamp(address: str, expected: Stamp) -> None:
-    """A worker that came later has been compared by nobody."""
+    """Refuse to work at a worker that came later and has another version."""
     apart = difference(expected, stamp())
     if apart is not None:
         here = apart.replace("this machine", "the one that asks")

@@ -1,8 +1,4 @@
-"""The incumbent: the best solution of a run so far, the bound on every other, and how both came about.
-
-The same for every optimisation of this project. What a solution is, the caller says:
-parameters of a distance, cells that are suppressed.
-"""
+"""The incumbent of any optimisation: its best solution so far, the dual bound, and the trace of both."""
 
 from __future__ import annotations
 
@@ -33,40 +29,18 @@ class Sense(Enum):
 
 @dataclass
 class Incumbent(Generic[Solution]):
-    """The best solution and bound so far, and how they came about; several threads may write to it.
-
-    Attributes
-    ----------
-    clock : Clock
-        Of the run.
-    solution : any
-        The best one.
-    value : float
-        Its value, counted by whoever decides about it.
-    bound : float
-        No solution has a better value.
-    report : callable, optional
-        Called with every improvement.
-    phase, work : str
-        What is being done, and how much of it: cores found, simplices looked at.
-    sense : Sense
-        Which values are better.
-    tolerance : float
-        Value and bound that differ by no more are taken for equal.
-    trace : list of (seconds, value, bound)
-        Every improvement of either.
-    """
+    """The incumbent, the dual bound and their trace; several threads may write to it."""
 
     clock: Clock
     solution: Solution
     value: float
-    bound: float
+    bound: float  # on the value of every solution
     report: Reporter | None = None
-    phase: str = "attack"
+    phase: str = "attack"  # and `work`, such as the number of cores
     work: str = ""
     sense: Sense = Sense.MAXIMISE
-    tolerance: float = PROVEN
-    trace: list[tuple[float, float, float]] = field(default_factory=list)
+    tolerance: float = PROVEN  # up to which value and bound are equal
+    trace: list[tuple[float, float, float]] = field(default_factory=list)  # seconds, value, bound
     _lock: RLock = field(default_factory=RLock, init=False, repr=False, compare=False)
 
     @property

@@ -49,12 +49,7 @@ class Cancel:
 
 
 class Halt(Cancel):
-    """Used by Ctrl-C, or with the token of the caller.
-
-    Parameters
-    ----------
-    outer : Cancel, optional
-    """
+    """A token that Ctrl-C cancels, or the token of the caller."""
 
     def __init__(self, outer: Cancel | None) -> None:
         super().__init__()

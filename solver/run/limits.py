@@ -109,18 +109,9 @@ class _Whole(Generic[Answer]):
 
 
 def cancellable(do: Callable[[], Answer], cancel: Cancel | None) -> Answer:
-    """Do work that has nothing to show before its end, unless it is cancelled.
+    """Do work that has no answer before its end; CancelledError when the token was used before.
 
-    Parameters
-    ----------
-    do : callable
-    cancel : Cancel or None
-        Without a token the work is done in this thread, where Ctrl-C reaches it.
-
-    Raises
-    ------
-    CancelledError
-        When the token was used before the work had ended.
+    Without a token the work is done in this thread, where Ctrl-C reaches it.
     """
     if cancel is None:
         return do()

@@ -1,10 +1,14 @@
-"""What a running call says of itself: best value, bound, what it does, and how much of it is done."""
+"""What a running call reports: best value, bound, phase and share done; and whether a notebook shows it."""
 
 from __future__ import annotations
 
+import importlib
 import math
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 MEASURES, CONTEST, SWEEP = "measures", "contest", "sweep"
 """Phases of `risk`, `compare` and `sweep`; searches name theirs themselves."""
@@ -108,3 +112,18 @@ def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter |
         told(replace(progress, done=low + (high - low) * (progress.done or 0.0)))
 
     return tell
+
+
+SILENT = "LINKRISK_PROGRESS"
+"""Set this environment variable to ``none`` and no progress is shown, by commands or in notebooks."""
+
+
+def notebook() -> Any | None:
+    """The module `IPython.display` where this process is the kernel of a notebook; None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None or os.environ.get(SILENT) == "none":
+        return None
+    shell = ipython.get_ipython()
+    if getattr(shell, "kernel", None) is None:  # such as IPython on a terminal
+        return None
+    return importlib.import_module("IPython.display")

@@ -1,31 +1,30 @@
-"""What all results have in common: a JSON that says what it is."""
+"""What all results have in common: a JSON that says what it is, its page in short, its charts."""
 
 from __future__ import annotations
 
+import importlib
 import json
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
     from linkrisk.solver.documents.document import Audience, Document
 
 
 class Result(ABC):
-    """What an operation returns: frozen, readable, and the same as its JSON.
+    """What an operation returns: frozen, readable, and the same as its JSON."""
 
-    Attributes
-    ----------
-    kind : str
-        What the JSON says that it is: its ``format`` is ``linkrisk-`` and this, its schema the file of this
-        name in ``docs/schemas``.
-    """
-
+    # of the ``format`` of the JSON, after ``linkrisk-``, and of its schema in ``docs/schemas``
     kind: ClassVar[str]
 
     @abstractmethod
@@ -76,20 +75,17 @@ class Reported(Result):
         return render_page(self.document(Audience.EXTERNAL if external else Audience.INTERNAL))
 
     def report(self, output: str | Path, external: bool = False) -> None:
-        """Write what was done and found as one HTML page.
-
-        Parameters
-        ----------
-        output : str or Path
-        external : bool
-            Whether readers outside may have it: such a page leaves out whatever would help an intruder.
-
-        Raises
-        ------
-        DataError
-            If it cannot be written.
-        """
+        """Write an HTML page; with `external` one that leaves out whatever would help an intruder."""
         write_whole(output, self.to_html(external))
+
+
+def plain(value: Any) -> Any:
+    """Whole floats as integers and infinities as None, so that JSON reads as people count."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if value.is_integer() else value
+    return value
 
 
 _PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -122,3 +118,51 @@ def _render(content: Any, indent: str) -> str:
             lines = [deeper + _render(item, deeper) for item in content]
         return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
     return _PLAIN.encode(content)
+
+
+_GALLERY = "linkrisk.solver.charts.gallery"
+"""By its name: charts are made from the JSON of results, and drawing needs libraries that results do not."""
+
+
+class Plots:
+    """The charts of one result, each a method; ``dir`` lists those that it has something for.
+
+    Examples
+    --------
+    ``result.plot.bound().save("bound.svg")``; charts of one family of distances take ``family=``.
+    """
+
+    def __init__(self, made: Callable[[], Mapping[str, Any]]) -> None:
+        self._made = made
+
+    @cached_property
+    def _result(self) -> Mapping[str, Any]:
+        return self._made()
+
+    @cached_property
+    def _gallery(self) -> ModuleType:
+        return importlib.import_module(_GALLERY)
+
+    def __dir__(self) -> list[str]:
+        return [name.replace("-", "_") for name in self._gallery.offered(self._result)]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        chart = name.replace("_", "-")
+        if name.startswith("_") or chart not in self._gallery.GALLERY:
+            raise AttributeError(f"there is no chart {name!r}: choose from {', '.join(dir(self))}")
+
+        def draw(**options: Any) -> Any:
+            found = self._gallery.draw(chart, self._result, **options)
+            if found is None:
+                asked = "".join(f", {key}={value!r}" for key, value in options.items())
+                raise UsageError(
+                    f"the result has nothing for the chart {name!r}{asked}; it has: {', '.join(dir(self))}"
+                )
+            return found
+
+        draw.__name__ = name
+        draw.__doc__ = f"Draw the chart {chart} of this result; UsageError where there is nothing for it."
+        return draw
+
+    def __repr__(self) -> str:
+        return f"Plots({', '.join(dir(self))})"

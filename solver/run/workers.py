@@ -1,189 +1,350 @@
-"""Work that is shared out: one task after the other in this process, or side by side in others."""
+"""Workers: this process, or an executor of futures as in `concurrent.futures` and `distributed`."""
 
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import count
 from multiprocessing import get_context
 from typing import Any, Generic, TypeVar
 
-from linkrisk.solver.run.child_processes import end_with_parent, interrupt_held_back, main_module_hidden
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.elsewhere import Allowance, Done, done
-from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.processes import end_with_parent, interrupt_held_back, main_module_hidden
+from linkrisk.solver.run.remote import Allowance, Asked, Done, UnmadeError
 
 Given = TypeVar("Given")
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 Do = Callable[[Given, Task, Clock], Answer]
-"""What is done with a task: a function of what all tasks share, the task, and a clock that ends it."""
+"""Does a task with what all tasks share, until the clock ends it; at the top level of a module."""
 
 Share = Callable[[int], float | None]
 """What the next task may take, in seconds or units of work, when so many are still to begin."""
 
 TICK = 0.1
-"""Seconds between two looks at the clock while all are working."""
+"""Seconds between two checks of the clock while all workers are busy."""
 
 ATTEMPTS = 2
 """How often a task is begun whose process dies."""
 
+ALONE = 30.0
+"""Seconds without any worker after which this process does what is left."""
+
+_CENSUS = 2.0
+"""Seconds between two counts of the workers."""
+
+
+def unlimited(left: int) -> None:
+    """Let each task take as long as it needs."""
+    del left
+
 
 class Workers(ABC, Generic[Given]):
-    """Do tasks that share something large.
+    """Do tasks that share something large, which goes to each worker once.
 
-    Parameters
-    ----------
-    given : any
-        What all tasks share; it goes to each process once.
+    `given`: what all tasks share; with `parted` a sequence of parts, of which task t needs ``given[t.part]``.
     """
 
-    def __init__(self, given: Given) -> None:
-        self._given = given
+    def __init__(self, given: Any, *, parted: bool = False) -> None:
+        self.given, self.parted = given, parted
+        self.closed = False
 
     @property
-    def many(self) -> int:
-        """Tasks that are done side by side."""
+    def slots(self) -> int:
+        """Tasks at a time, to plan with."""
         return 1
 
     @property
     def busy(self) -> bool:
-        """Whether no tasks can be done now: those of an earlier call still are, or the workers are closed."""
-        return False
+        """Whether no call can begin: another has not ended, or the workers are closed."""
+        return self.closed
 
     @abstractmethod
     def each(
-        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
-    ) -> Iterator[tuple[Task, Answer]]:
-        """Do tasks until all are done or the clock has run out, and give answers as they come.
+        self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[int, Answer]]:
+        """Do tasks while there is time; yield their numbers with answers as they come.
 
-        Parameters
-        ----------
-        do : callable
-            At the top level of a module, where a process finds it.
-        tasks : iterable
-        clock : Clock
-            When it has run out no further task begins, and those that have begun are asked to end.
-        share : callable
+        A task is given up whose process dies `ATTEMPTS` times.
         """
 
+    def every(
+        self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share = unlimited
+    ) -> Iterator[tuple[int, Answer]]:
+        """Do tasks as `each` does, and here those that workers have given up."""
+        left = dict.fromkeys(range(len(tasks)))
+        for at, answer in self.each(do, tasks, clock, share):
+            del left[at]
+            yield at, answer
+        numbers = list(left)
+        alone = Sequential[Given](self.given, parted=self.parted)
+        for at, answer in alone.each(do, [tasks[number] for number in numbers], clock, share):
+            yield numbers[at], answer
+
     def close(self) -> None:
-        """End the processes, if there are any."""
+        """Ask all tasks to end, and let go of what they share."""
+        self.closed = True
 
 
-class Here(Workers[Given]):
-    """One task after the other in this process."""
+class Sequential(Workers[Given]):
+    """One task after the other in this process, those of one part together."""
 
     def each(
-        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
-    ) -> Iterator[tuple[Task, Answer]]:
+        self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[int, Answer]]:
         """Do the tasks in their order."""
-        left = deque(tasks)
-        while left and not clock.expired:
-            part = clock.part(share(len(left)))
-            task = left.popleft()
-            yield task, do(self._given, task, part)
+        shared, held = self.given, None
+        numbers = sorted(range(len(tasks)), key=lambda at: self._part_of(tasks[at]))
+        for done, at in enumerate(numbers):
+            if clock.expired:
+                return
+            if self.parted and held != self._part_of(tasks[at]):
+                held = self._part_of(tasks[at])
+                shared = self.given[held]
+            limited = clock.part(share(len(tasks) - done))
+            yield at, do(shared, tasks[at], limited)
+
+    def _part_of(self, task: Any) -> int:
+        return int(task.part) if self.parted else 0
 
 
-class Processes(Workers[Given]):
-    """Several tasks at a time, each in a process of its own; one that dies costs time, not an answer.
+class FutureWorkers(Workers[Given]):
+    """Workers behind an executor: tasks are submitted as futures, and again when they are lost.
 
-    Parameters
-    ----------
-    given : any
-        What all tasks share.
-    many : int
-        Processes.
-    threads : int, optional
-        Of each; as many as there are processors when absent.
+    `queued`: tasks submitted for each slot, where their time does not run while they wait.
+    """
+
+    threads: int | None = None  # Of each task; as many as there are processors when None
+    queued = 1
+
+    def __init__(self, given: Any, *, parted: bool = False) -> None:
+        super().__init__(given, parted=parted)
+        self._calls: list[_Call[Any, Any, Any]] = []
+
+    @property
+    def present(self) -> int:
+        """Slots that there are now; 0 where all workers are gone."""
+        return self.slots
+
+    @abstractmethod
+    def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
+        """Return the future of a task; None where it cannot be sent now."""
+
+    @abstractmethod
+    def result(self, future: Any) -> Done[Any] | None:
+        """What came of a task; None where it is lost. UnmadeError as `Packed.given`."""
+
+    @abstractmethod
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """End tasks whose answers nothing waits for."""
+
+    def ask_to_end(self) -> bool:
+        """Ask running tasks to end; whether they will still answer."""
+        return False
+
+    def send_all(self) -> None:
+        """Rebuild nothing at the workers from now on."""
+
+    def each(
+        self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[int, Answer]]:
+        """Do as many tasks at a time as there are slots, and go on here where all workers are gone."""
+        call = _Call(self, do, tasks, clock, share)
+        self._calls.append(call)
+        try:
+            yield from call.answers()
+        finally:
+            call.cancel()
+            self._calls.remove(call)
+        if call.left and not (clock.expired or self.closed):
+            self.note_alone(len(call.left))
+            numbers = [at for at, _ in call.left]
+            alone = Sequential[Given](self.given, parted=self.parted)
+            rest = [tasks[at] for at in numbers]
+            for at, answer in alone.each(do, rest, clock.part(clock.remaining), share):
+                yield numbers[at], answer
+
+    def note_alone(self, tasks: int) -> None:
+        """Say that this process does what is left."""
+
+    def close(self) -> None:
+        """Cancel all tasks."""
+        super().close()
+        for call in list(self._calls):
+            call.cancel()
+
+
+class _Call(Generic[Given, Task, Answer]):
+    """One call of `FutureWorkers.each`; `left` are (number, attempt) of tasks that are not submitted."""
+
+    def __init__(
+        self,
+        workers: FutureWorkers[Given],
+        do: Do[Given, Task, Answer],
+        tasks: Sequence[Task],
+        clock: Clock,
+        share: Share,
+    ) -> None:
+        self.left = deque((at, 1) for at in range(len(tasks)))
+        self._workers, self._do, self._tasks, self._clock, self._share = workers, do, tasks, clock, share
+        self._begun: dict[int, tuple[Any, int, int]] = {}
+        self._tokens = count()
+        self._ended: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._slots, self._seen, self._counted = 0, time.monotonic(), time.monotonic()
+
+    def answers(self) -> Iterator[tuple[int, Answer]]:
+        """Yield answers until all are there, the clock has run out, or all workers are gone."""
+        self._count()
+        while (self._begun or self.left) and not self._over:
+            self._submit_some()
+            try:
+                token = self._ended.get(timeout=TICK)
+            except queue.Empty:
+                self._count()
+                continue
+            ended = self._begun.pop(token, None)
+            if ended is None:  # cancelled by another thread
+                continue
+            self._submit_some()  # so that no worker waits until this answer has come
+            future, at, attempt = ended
+            try:
+                found = self._workers.result(future)
+            except UnmadeError:
+                self._workers.send_all()
+                self.left.append((at, attempt))
+                continue
+            if found is not None:
+                yield at, found.counted(self._clock)
+            elif attempt < ATTEMPTS:
+                self.left.append((at, attempt + 1))
+                self._count()
+
+    @property
+    def _over(self) -> bool:
+        if self._clock.expired and not (self._begun and self._workers.ask_to_end()):
+            return True
+        gone = not self._slots and time.monotonic() - self._seen > ALONE
+        return gone or self._workers.closed
+
+    def _count(self) -> None:
+        """Count the workers, and note when some were last there."""
+        self._slots, self._counted = self._workers.present, time.monotonic()
+        if self._slots:
+            self._seen = time.monotonic()
+
+    def _submit_some(self) -> None:
+        """Submit a task for each slot, and `queued` where their time does not run while they wait."""
+        if time.monotonic() - self._counted > _CENSUS:
+            self._count()
+        most = self._slots
+        while self.left and len(self._begun) < most and not self._clock.expired:
+            limit = self._share(len(self.left))
+            if not self._submit(Allowance.of(self._clock, limit, self._workers.threads)):
+                self._slots = 0
+                return
+            most = self._slots * (self._workers.queued if limit is None else 1)
+
+    def _submit(self, allowance: Allowance) -> bool:
+        at, attempt = self.left[0]
+        future = self._workers.submit(self._do, self._tasks[at], allowance)
+        if future is None:
+            return False
+        self.left.popleft()
+        token = next(self._tokens)
+        self._begun[token] = future, at, attempt
+        future.add_done_callback(lambda _: self._ended.put(token))
+        return True
+
+    def cancel(self) -> None:
+        """Cancel what is submitted, and put it back among what is left."""
+        begun, self._begun = self._begun, {}
+        self.left.extend((at, attempt) for _, at, attempt in begun.values())
+        if begun:
+            self._workers.cancel([future for future, _, _ in begun.values()])
+
+
+class Processes(FutureWorkers[Given]):
+    """Processes of this machine, each with its share of threads; when some die, half as many are started.
+
+    They have one signal to end by, so that one call at a time can be made.
     """
 
     def __init__(self, given: Given, many: int, threads: int | None = None) -> None:
         super().__init__(given)
-        self._many, self._threads = many, threads
-        self._begun, self._closed = 0, False
+        self._many, self.threads = many, threads
         self._open()
 
     @property
-    def many(self) -> int:
+    def slots(self) -> int:
         """Processes."""
         return self._many
 
     @property
     def busy(self) -> bool:
-        """Whether a call has not come to its end; they have one signal to end by. Or all are ended."""
-        return self._begun > 0 or self._closed
+        """Whether a call has not ended, or the processes are ended."""
+        return bool(self._calls) or self.closed
 
     def _open(self) -> None:
         context = get_context("spawn")
         self._stop = context.Event()
         self._pool = ProcessPoolExecutor(
-            self._many, mp_context=context, initializer=_begin, initargs=(self._given, self._stop)
+            self._many, mp_context=context, initializer=_begin, initargs=(self.given, self._stop)
         )
 
     def each(
-        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
-    ) -> Iterator[tuple[Task, Answer]]:
+        self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
+    ) -> Iterator[tuple[int, Answer]]:
         """Do as many tasks at a time as there are processes."""
         if not self.busy:
-            self._stop.clear()  # of a call before this one
-        self._begun += 1
-        try:
-            yield from self._each(do, tasks, clock, share)
-        finally:
-            self._begun -= 1
+            self._stop.clear()  # of the call before
+        yield from super().each(do, tasks, clock, share)
 
-    def _each(
-        self, do: Do[Given, Task, Answer], tasks: Iterable[Task], clock: Clock, share: Share
-    ) -> Iterator[tuple[Task, Answer]]:
-        left = deque((task, 1) for task in tasks)
-        begun: dict[Future[Done[Answer]], tuple[Task, int]] = {}
-        while begun or (left and not clock.expired):
-            while left and len(begun) < self._many and not clock.expired:
-                allowance = Allowance.of(clock, share(len(left)), self._threads)
-                try:
-                    future = self._submit(do, left[0][0], allowance)
-                except BrokenProcessPool:  # while this task was still waiting
-                    if not begun:
-                        self._again()
-                    break  # those that have begun tell which are lost
-                begun[future] = left.popleft()
-            ended, _ = wait(begun, TICK, FIRST_COMPLETED)
-            if clock.expired:
-                self._stop.set()
-            for future in ended:
-                task, attempt = begun.pop(future)
-                try:
-                    answer = future.result().counted(clock)
-                except BrokenProcessPool:
-                    lost = [(task, attempt), *begun.values()]
-                    left.extend((other, n + 1) for other, n in lost if n < ATTEMPTS)
-                    begun.clear()
-                    self._again()
-                    break
-                yield task, answer
-
-    def _submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Future[Done[Answer]]:
+    def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
+        """Submit a task; to other processes, and fewer of them, where some have died: of memory, perhaps."""
+        if self.closed:
+            return None
         with interrupt_held_back(), main_module_hidden():  # the first task starts the processes
-            return self._pool.submit(_one, do, task, allowance)
+            try:
+                return self._pool.submit(_one, do, task, allowance)
+            except BrokenProcessPool:
+                self._pool.shutdown(wait=False, cancel_futures=True)
+                self._many = max(1, self._many // 2)
+                self._open()
+                return self._pool.submit(_one, do, task, allowance)
 
-    def _again(self) -> None:
-        """Other processes, fewer of them: memory may not have been enough."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._many = max(1, self._many // 2)
-        self._open()
+    def result(self, future: Any) -> Done[Any] | None:
+        """What came of a task; None where its process has died."""
+        try:
+            found: Done[Any] = future.result()
+        except (BrokenProcessPool, CancelledError):
+            return None
+        return found
+
+    def ask_to_end(self) -> bool:
+        """Set the signal: tasks answer with what they have."""
+        self._stop.set()
+        return True
+
+    def cancel(self, futures: Sequence[Any]) -> None:
+        """Ask tasks to end, and drop those that wait."""
+        self._stop.set()
+        for future in futures:
+            future.cancel()
 
     def close(self) -> None:
-        """Ask whatever is still being done to end."""
-        self._closed = True
+        """Ask all tasks to end, and end the processes."""
+        super().close()
         self._stop.set()
-        # Processes that are only starting look for the event: somebody keeps it until all have ended.
+        # Processes that are only starting need the event: a thread keeps it until all have ended.
         threading.Thread(target=_end, args=(self._pool, self._stop)).start()
 
 
@@ -193,25 +354,12 @@ def _end(pool: ProcessPoolExecutor, stop: object) -> None:
     del stop
 
 
-class _Remote(Cancel):
-    """The token of a task in another process."""
-
-    def __init__(self, stop: Any) -> None:
-        super().__init__()
-        self._stop = stop
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether the parent has asked to end."""
-        return bool(self._stop.is_set())
-
-
 _shared: dict[str, Any] = {}
 """In a process of `Processes`: what all tasks share, and the event that ends them."""
 
 
 def _begin(given: object, stop: object) -> None:
-    """Begin a process: Ctrl-C is for the parent, and nobody works for a parent that was killed."""
+    """Begin a process: Ctrl-C is for the parent, and work ends with a parent that was killed."""
     if hasattr(os, "setsid"):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -220,5 +368,5 @@ def _begin(given: object, stop: object) -> None:
 
 
 def _one(do: Do[Any, Task, Answer], task: Task, allowance: Allowance) -> Done[Answer]:
-    clock = allowance.clock(_Remote(_shared["stop"]))
-    return done(do(_shared["given"], task, clock), clock)
+    clock = allowance.clock(Asked(_shared["stop"].is_set))
+    return Done(do(_shared["given"], task, clock), clock.operations)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from linkrisk.datasets.microdata.schema import Scale, Schema
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import (
+from linkrisk.solver.schemas.intervals import (
     WEIGHTED,
     guessed_ends,
     is_bound,

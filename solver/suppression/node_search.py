@@ -23,8 +23,7 @@ from linkrisk.formulations.suppression.node_prices import Volume, penalties
 from linkrisk.formulations.suppression.nodes import Nodes
 from linkrisk.formulations.suppression.recount_programs import RecountModel, recount_model
 from linkrisk.solver.backends.base import Backend, BackendResult, SolveOptions
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.suppression import steering
 from linkrisk.solver.suppression.heuristics import Assignment, dive, greedy
 

@@ -21,8 +21,7 @@ from linkrisk.solver.documents.document import (
 from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.documents.short import pairs
 from linkrisk.solver.documents.wording import counts, joined, numbers, sentence, shares, table, texts
-from linkrisk.solver.run.counts import several
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent, several
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.suppression import Suppression, Variable
 from linkrisk.solver.suppression.short import (

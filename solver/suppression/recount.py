@@ -31,7 +31,7 @@ from linkrisk.formulations.suppression.key_table import (
 from linkrisk.formulations.suppression.nodes import Nodes, check_size, nodes_of
 from linkrisk.formulations.suppression.recount_programs import Lacking, MatchModel, match_model
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.suppression import steering
 from linkrisk.solver.suppression.answer import Answer, Priced, SearchTask
 from linkrisk.solver.suppression.node_search import CLOSED_GAP, NodeSearch

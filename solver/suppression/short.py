@@ -26,8 +26,7 @@ from linkrisk.solver.documents.wording import (
     table,
     texts,
 )
-from linkrisk.solver.run.counts import count, several
-from linkrisk.solver.run.gaps import no_less
+from linkrisk.solver.run.number_format import count, no_less, several
 from linkrisk.solver.schemas.keys import Json
 
 MOST = 10

@@ -14,11 +14,12 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import best_known
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED, FamilyFit, plain
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.linkage.records_table import RecordsTable
+from linkrisk.solver.run.clock import Clock, Status
+from linkrisk.solver.run.result import plain
 from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.schemas.intervals import EXPECTED, WEIGHTED
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import Part
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search_state import Run

@@ -15,15 +15,15 @@ from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem, with_aggregator
 from linkrisk.solver.options.pair import ALL, ProblemOptions
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import no_time
 from linkrisk.solver.run.progress import part_of_call
-from linkrisk.solver.run.results import LINKED, FamilyFit, limit_key, meets, objective
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.schemas.intervals import LINKED, limit_key, meets, objective
 from linkrisk.solver.worst_case.answers import work_done
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import continued
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import Family, FitResult

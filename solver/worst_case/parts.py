@@ -15,11 +15,11 @@ import numpy as np
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import Proof
-from linkrisk.solver.linkage.counting import counting_by
+from linkrisk.solver.linkage.shared_counts import counting_by
 from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.limits import in_time, memory_errors
 from linkrisk.solver.run.progress import Progress
-from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.run.workers import Processes, Sequential, Workers
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import Run, beside_orders, out_of_time
 
@@ -38,9 +38,8 @@ class PartSearch:
     system: BlockSystem  # what the proof is about; its pair has no candidates, so that it travels light
 
 
-def search_part(whole: SearchTask, numbered: tuple[int, IndexArray], clock: Clock) -> PartSearch:
-    """Search one part of a task, given by its number and its blocks; all records stay candidates."""
-    blocks = numbered[1]
+def search_part(whole: SearchTask, blocks: IndexArray, clock: Clock) -> PartSearch:
+    """Search some blocks of a task; all records stay candidates."""
     pair = whole.searched.pair.part(blocks)
     searched = replace(whole.searched, pair=pair)
     # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
@@ -143,7 +142,7 @@ def search_whole(task: SearchTask) -> tuple[Run, tuple[Part, ...]]:
     where it is the bound of a search of all records.
     """
     searched, steering = task.searched, task.options.steering.parts
-    task = replace(task, elsewhere=counting_by(task.crew, searched.pair))
+    task = replace(task, workers=counting_by(task.pool, searched.pair))
     if not task.engine.proves or searched.pair.blocks < steering.fewest:
         return beside_orders(search(task), searched), ()
     first = UntilHopeless(task)
@@ -209,15 +208,15 @@ def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
 
 
 def chosen_workers(
-    task: SearchTask, hired: Workers[SearchTask] | None, pieces: int, *, worth: bool
+    task: SearchTask, pooled: Workers[SearchTask] | None, pieces: int, *, worth: bool
 ) -> Workers[SearchTask]:
     """The workers of the run; else processes, with processors and enough to do for each."""
-    if hired is not None:
-        return hired
+    if pooled is not None:
+        return pooled
     processors = task.clock.processors
     many = min(processors, pieces)
     if task.clock.counts or many < 2 or not worth:
-        return Here(task)
+        return Sequential(task)
     return Processes(task, many, max(1, processors // many))
 
 
@@ -232,7 +231,7 @@ class _PartSearches:
         left = np.random.default_rng(task.options.seed).permutation(left).astype(np.intp)
         many = max(1, left.size // self._steering.size)
         self.parts = [self._part(np.sort(blocks)) for blocks in np.array_split(left, many)]
-        self._hired = task.crew.workers(self._task)
+        self._pooled = task.pool.workers(self._task)
         self._workers: Workers[SearchTask] | None = None
 
     def _part(self, blocks: IndexArray, halves: tuple[Part, ...] = ()) -> Part:
@@ -245,7 +244,7 @@ class _PartSearches:
             self.run.incumbent.enter("parts")
             began = clock.seconds
             worth = clock.time_left >= self._steering.worth_processes
-            self._workers = chosen_workers(self._task, self._hired, len(self.parts), worth=worth)
+            self._workers = chosen_workers(self._task, self._pooled, len(self.parts), worth=worth)
             self._round()
             while not (clock.expired or self._done) and len(self.parts) > 1:
                 self._merge()
@@ -277,7 +276,7 @@ class _PartSearches:
 
     def close(self) -> None:
         """End the processes, but for those of the run, which count what is to be shown."""
-        if self._workers is not None and self._workers is not self._hired:
+        if self._workers is not None and self._workers is not self._pooled:
             self._workers.close()
 
     def _round(self) -> None:
@@ -296,11 +295,12 @@ class _PartSearches:
             remaining = clock.remaining
             if fixed is not None or remaining is None:
                 return longest if fixed is None else fixed
-            return max(1e-6, min(longest, remaining * min(1.0, workers.many / left)))
+            return max(1e-6, min(longest, remaining * min(1.0, workers.slots / left)))
 
-        tasks = [(at, self.parts[at].blocks) for at in open_parts]
+        tasks = [self.parts[at].blocks for at in open_parts]
         searches = workers.each(search_part, tasks, clock, share)
-        for done, ((at, _), found) in enumerate(searches, start=1):
+        for done, (number, found) in enumerate(searches, start=1):
+            at = open_parts[number]
             self.parts[at] = replace(self.parts[at], search=found)
             self._note(done, len(tasks))
 

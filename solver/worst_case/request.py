@@ -9,10 +9,10 @@ from typing import Any
 
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.records_table import MOST_ROWS
 from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.run.crew import Crew, CrewChoice, hired
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool, open_pool
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.records import MOST_ROWS
 from linkrisk.solver.worst_case.sampled.samples import (
     SamplingChoice,
 )
@@ -41,8 +41,8 @@ class FitRequest:
     sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
     report: Reporter | None = None  # called with every progress report
     command: str | None = None  # the command line to note
-    workers: CrewChoice = field(default_factory=CrewChoice)
-    crew: Crew = field(default_factory=Crew)  # once the run has begun
+    workers: PoolChoice = field(default_factory=PoolChoice)
+    pool: WorkerPool = field(default_factory=WorkerPool)  # once the run has begun
     proofs: bool = False  # whether several families keep what their certificates would be made of
     # whether the certificate has seconds of its own: otherwise a part of the time limit is left to it
     own_seconds: bool = False
@@ -51,10 +51,10 @@ class FitRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)  # options that the result records, too
 
     @contextmanager
-    def hired(self) -> Iterator[FitRequest]:
+    def with_pool(self) -> Iterator[FitRequest]:
         """The request with its workers, until it is done; UsageError where they cannot be had."""
-        with hired(self.workers) as crew:
-            yield replace(self, crew=crew)
+        with open_pool(self.workers) as pool:
+            yield replace(self, pool=pool)
 
     def clock(self, problem: Problem, families: int = 1) -> Clock:
         """A clock with the limits of the request, running since the problem was set up.

@@ -8,18 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pandas as pd
 
 from linkrisk.solver.linkage.evaluator import Evaluation
-from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import (
-    LINKED,
-    FamilyFit,
-    guessed_ends,
-    least_key,
-    limit_key,
-    meets,
-    objective,
-)
+from linkrisk.solver.linkage.records_table import RecordsTable
+from linkrisk.solver.run.result import Plots, Result
+from linkrisk.solver.schemas.intervals import LINKED, guessed_ends, least_key, limit_key, meets, objective
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 
 if TYPE_CHECKING:
     from linkrisk.solver.worst_case.single_fit import Fitted

@@ -25,15 +25,15 @@ from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
-from linkrisk.solver.linkage.elsewhere import Elsewhere, Lost, marked
+from linkrisk.solver.linkage.block_workers import BlockWorkers, Lost, marked
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
+from linkrisk.solver.run.pool import WorkerPool
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.result import plain
 from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time, pairs_of, problem_system
 
@@ -69,15 +69,15 @@ class SearchTask:
     options: EngineOptions
     report: Reporter | None = None  # called with every progress report
     starts: Sequence[Start] = ()  # the answer links no fewer than each of them that there is time for
-    crew: Crew = field(default_factory=Crew)
+    pool: WorkerPool = field(default_factory=WorkerPool)
     prove: bool = True  # whether a sharp bound is wanted; if not, the search ends with the attack
     orders: bool = True  # whether to count lexicographic comparison, so that `beside_orders` can be called
     others: bool = True  # whether to count baselines outside of the family, to be shown beside it
-    elsewhere: Elsewhere | None = None  # counts where there is much to count
+    workers: BlockWorkers | None = None  # counts where there is much to count
 
     def __getstate__(self) -> dict[str, Any]:
         """What workers share: they have clocks, reports and processes of their own."""
-        own = {"clock": Clock(None), "report": None, "starts": (), "crew": Crew(), "elsewhere": None}
+        own = {"clock": Clock(None), "report": None, "starts": (), "pool": WorkerPool(), "workers": None}
         return {**self.__dict__, **own}
 
 
@@ -122,8 +122,8 @@ class _Search:
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, bound, task.report, phase="")
         evaluator = self._evaluator()
         self.run = Run(incumbent, evaluator, system, out_of_time(incumbent))
-        if task.elsewhere is not None:
-            task.elsewhere.listen(self._tell)
+        if task.workers is not None:
+            task.workers.listen(self._tell)
 
     def _tell(self, tasks: str) -> None:
         """Report how far a pass over all records is; later phases report other things."""
@@ -141,7 +141,7 @@ class _Search:
             stop=self._late,
             spend=clock.spend,
             blocks_at_once=at_once,
-            elsewhere=self._task.elsewhere,
+            workers=self._task.workers,
         )
 
     def _late(self) -> bool:
@@ -228,8 +228,8 @@ class _Search:
         for ranked, simplest in ((False, WeightedMean), (True, OrderedWeightedAverage)):
             relative = simplest(pair.attributes, aggregator.tied_differences)
             if type(aggregator) is simplest or aggregator.lift_from(relative) is not None:
-                spend, elsewhere = self._clock.spend, self._task.elsewhere
-                found.append(best_order(pair, late, ranked=ranked, spend=spend, elsewhere=elsewhere))
+                spend, workers = self._clock.spend, self._task.workers
+                found.append(best_order(pair, late, ranked=ranked, spend=spend, workers=workers))
                 self.run.orders = Orders(tuple(found), counted=False)
         self.run.orders = Orders(tuple(found), counted=not late())
 
@@ -253,7 +253,7 @@ class _Search:
     def _lose(self) -> None:
         """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
         run, clock, pair = self.run, self._clock, self._problem.pair
-        lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._task.elsewhere)
+        lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._task.workers)
         clock.spend(COMPARISON * pairs_of(self._problem))
         run.evaluator.mark_lost(lost)
         run.system = replace(run.system, lost=lost)
@@ -319,7 +319,7 @@ class _Search:
         run, clock, choices = self.run, self._clock, self._choices
         steering = choices.steering
         pair, aggregator = self._problem.pair, self._problem.aggregator
-        rows = GrowingRows(pair, aggregator, clock, choices.seed, steering.growth, self._task.elsewhere)
+        rows = GrowingRows(pair, aggregator, clock, choices.seed, steering.growth, self._task.workers)
         rows.follow(run.evaluator)
         rows.mark_lost(run.system.lost)
         run.evaluator = rows

@@ -14,11 +14,10 @@ from linkrisk.solver.engines.steering import STEERING, BuildSteering
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.linkage.lexicographic import Ordered
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import last_call
-from linkrisk.solver.run.status import Limit, Status
 
 _UNCOUNTED = (
     "{:,} of {:,} records were compared before the {} limit was reached: the others count as not "

@@ -11,8 +11,8 @@ from linkrisk.solver.charts.table import Column, Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.documents.wording import agreement, contradictions, heading
-from linkrisk.solver.run.results import is_bound
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
+from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.schemas.keys import Json
 
 _COLUMNS = (

@@ -18,15 +18,15 @@ from linkrisk.solver.certificates.writing.certifiable import CertificateError, w
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import Problem
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Status, processors
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable
-from linkrisk.solver.run.processors import processors
 from linkrisk.solver.run.progress import of_search
-from linkrisk.solver.run.results import LINKED, NOT_YET, FamilyFit, objective, plain
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.result import plain
+from linkrisk.solver.schemas.intervals import LINKED, NOT_YET, objective
 from linkrisk.solver.worst_case.answers import answer, most_blocks
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import Part, PartSearch, search_whole
 from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
@@ -198,13 +198,13 @@ def fit_one(
         compile_once(problem.aggregator.name, request.report)
         if request.certificate:
             compile_once(CERTIFICATES, request.report)
-        request.crew.prepare(compile_once, problem.aggregator.name)
+        request.pool.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
-    request.crew.know(problem.pair, problem.rereading)
+    request.pool.know(problem.pair, problem.rereading)
     unit = problem.survey.unit
     total = float(problem.pair.weight.sum()) * unit
     report = of_search(request.report, problem.aggregator.name, total, unit)
-    task = SearchTask(problem.searched, request.engine, clock, request.options, report, starts, request.crew)
+    task = SearchTask(problem.searched, request.engine, clock, request.options, report, starts, request.pool)
     with interruptible(clock):
         if samples is None:
             run, parts = search_whole(task)
@@ -212,8 +212,8 @@ def fit_one(
         else:
             state = search_samples(task, samples)
             fitted = Fitted(sampled_answer(problem, request, state), problem, state.run, state)
-    request.crew.rest()  # the next family needs workers that share other things
-    details = {**fitted.result.details, **request.crew.describe(), **request.settings}
+    request.pool.rest()  # the next family needs workers that share other things
+    details = {**fitted.result.details, **request.pool.describe(), **request.settings}
     if request.certificate:
         details["certificate"] = {"made": False, "reason": NOT_YET}
     return replace(fitted, result=replace(fitted.result, details=details))

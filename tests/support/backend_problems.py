@@ -11,7 +11,7 @@ from scipy import sparse
 
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import BackendProgress, BackendResult
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 
 INF = float("inf")
 PATIENCE = 600.0

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import SolveOptions, Watcher
-from linkrisk.solver.backends.isolated import IsolatedResult
-from linkrisk.solver.backends.jobs import Job
+from linkrisk.solver.backends.guard import IsolatedResult, Job
 from linkrisk.solver.backends.registry import get_backend
 
 

@@ -18,7 +18,7 @@ from linkrisk.solver.charts.gallery import draw
 from linkrisk.solver.charts.wording import worst_said
 from linkrisk.solver.documents.formats import NOTHING, significant
 from linkrisk.solver.report.results import Results
-from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.schemas.intervals import percents
 from linkrisk.solver.schemas.reading import Interval
 
 _BETTER = {"higher": "lower", "lower": "higher", "neither": "–"}

@@ -1,7 +1,8 @@
-"""The contract of a persistent linear program: changed again and again, and solved from its last basis."""
+"""The contract of linear programs that grow, their solvers by name, and solves in slices of time."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,6 +17,8 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs import LinearModel
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import UsageError
 
 
 class LinearStatus(StrEnum):
@@ -39,27 +42,15 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """What a solve found.
-
-    Attributes
-    ----------
-    status : LinearStatus
-    objective : float or None
-        Value of the point, constant included; None unless optimal.
-    read : callable
-        Gives each of the arrays below; only those that are asked for are made.
-    ray : ndarray of float64, shape (rows,), or None
-        Multipliers that prove infeasibility (`formulations.programs.excess`); None unless infeasible,
-        and where the optimiser found out without any, as presolve does.
-    iterations : int
-        Of the simplex method, in this solve.
-    """
+    """A solution of a linear program; arrays are made when they are read."""
 
     status: LinearStatus
-    objective: float | None
+    objective: float | None  # Value of the point, constant included; None unless optimal
     read: Callable[[Part], FloatArray] = field(repr=False)
+    # (rows,) Multipliers that prove infeasibility (`formulations.programs.excess`); None unless infeasible,
+    # and where the optimiser found out without any, as presolve does.
     ray: FloatArray | None = None
-    iterations: int = 0
+    iterations: int = 0  # Of the simplex method, in this solve
 
     @cached_property
     def point(self) -> FloatArray:
@@ -87,19 +78,11 @@ class LinearSolution:
 
 @dataclass(frozen=True)
 class LinearOptions:
-    """Settings for the life of a program.
+    """Settings for the life of a program."""
 
-    Attributes
-    ----------
-    feasibility, optimality : float
-        How much a bound, and a reduced cost, may be violated.
-    own : mapping of str to value
-        Options of the optimiser itself, by its own names.
-    """
-
-    feasibility: float = 1e-7
+    feasibility: float = 1e-7  # How much a bound, and a reduced cost, may be violated
     optimality: float = 1e-7
-    own: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)  # Options of the optimiser itself, by its own names
 
 
 class LinearProgram(ABC):
@@ -191,17 +174,8 @@ class LinearProgram(ABC):
     def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
         """Solve from the last basis.
 
-        Parameters
-        ----------
-        seconds : float, optional
-            Time limit of this solve.
-        iterations : int, optional
-            Limit of iterations of this solve.
-
-        Returns
-        -------
-        LinearSolution
-            Never an exception for a limit.
+        `seconds`: time limit of this solve. `iterations`: limit of iterations of this solve. Returns never an
+        exception for a limit.
         """
 
     def basic_columns(self) -> IndexArray:
@@ -214,10 +188,7 @@ class LinearProgram(ABC):
     def inverse_rows(self, places: NDArray[Any]) -> FloatArray:
         """Rows of the inverse of the last basis, shape (k, rows): multipliers of the rows of the program.
 
-        Raises
-        ------
-        NotImplementedError
-            Where the optimiser does not say which columns are basic.
+        Raises NotImplementedError where the optimiser does not say which columns are basic.
         """
         raise NotImplementedError(f"{self.name} does not give rows of its basis")
 
@@ -249,3 +220,56 @@ class LinearProgram(ABC):
     @abstractmethod
     def _delete_rows(self, positions: IndexArray) -> None:
         """Take rows away; each position once, ascending."""
+
+
+_SLICE = 2.0
+"""Seconds between two looks at the clock."""
+
+
+def solved_by(program: LinearProgram, clock: Clock) -> LinearSolution:
+    """What a program says; not optimal where the clock was out before that.
+
+    `clock`: of a run that may be ended by its user, too. Where work is counted, seconds end nothing.
+    """
+    while True:
+        left = None if clock.counts else min(_SLICE, clock.time_left)
+        solution = program.solve(seconds=left)
+        if solution.status is not LinearStatus.TIME or clock.expired:
+            return solution
+
+
+LINEAR_PROGRAMS: dict[str, str] = {
+    "highs": "linkrisk.solver.backends.linear.highs:HighsProgram",
+    "soplex": "linkrisk.solver.backends.linear.soplex:SoplexProgram",
+}
+"""Name -> module and class, the default first."""
+
+DEFAULT = next(iter(LINEAR_PROGRAMS))
+
+
+def available_linear_programs() -> list[str]:
+    """Names of those whose optimiser is installed; no optimiser is imported."""
+    return [name for name in LINEAR_PROGRAMS if _load(name).is_available()]
+
+
+def linear_program(
+    model: LinearModel, options: LinearOptions | None = None, *, name: str = DEFAULT
+) -> LinearProgram:
+    """Hand a model to an optimiser, to be solved, changed and solved again.
+
+    Raises UsageError: the name is unknown, or its optimiser is not installed.
+    """
+    if name not in LINEAR_PROGRAMS:
+        raise UsageError(
+            f"unknown solver of linear programs {name!r}: choose one of {', '.join(LINEAR_PROGRAMS)}"
+        )
+    kind = _load(name)
+    if not kind.is_available():
+        raise UsageError(f"linear programs on {name!r} need {', '.join(kind.requires)}: install it")
+    return kind(model, options)
+
+
+def _load(name: str) -> type[LinearProgram]:
+    module, _, attribute = LINEAR_PROGRAMS[name].partition(":")
+    loaded: type[LinearProgram] = getattr(importlib.import_module(module), attribute)
+    return loaded

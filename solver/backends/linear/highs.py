@@ -11,6 +11,7 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs import LinearModel
+from linkrisk.solver.backends.highs import silent_highspy
 from linkrisk.solver.backends.linear.base import (
     LinearOptions,
     LinearProgram,
@@ -18,7 +19,6 @@ from linkrisk.solver.backends.linear.base import (
     LinearStatus,
     Part,
 )
-from linkrisk.solver.backends.silent_highs import silent_highspy
 
 if TYPE_CHECKING:
     import highspy

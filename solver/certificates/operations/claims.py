@@ -18,7 +18,7 @@ from linkrisk.solver.certificates.checking.sampled import Limit
 from linkrisk.solver.certificates.checking.sampling import Sampling
 from linkrisk.solver.certificates.checking.verify import Verdict
 from linkrisk.solver.certificates.core.tables import TableVerdict
-from linkrisk.solver.run.percent import with_confidence
+from linkrisk.solver.run.number_format import with_confidence
 
 _SCALED = {
     "own": "each file in units of its own mean and deviation",

@@ -11,7 +11,7 @@ from linkrisk.solver.certificates.checking.verify import Verdict
 from linkrisk.solver.certificates.core.tables import TableVerdict
 from linkrisk.solver.certificates.operations.claims import aligned, checked, coverage, of_table, proved
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import EXPECTED, WEIGHTED
+from linkrisk.solver.schemas.intervals import EXPECTED, WEIGHTED
 
 
 @dataclass(frozen=True, kw_only=True)

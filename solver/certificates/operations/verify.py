@@ -36,7 +36,7 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
 
 _KEPT = (Role.RECORD_ID, Role.WEIGHT)

@@ -8,8 +8,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import box_model
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution, linear_program
 from linkrisk.solver.certificates.checking.hitting import Inequality
 from linkrisk.solver.certificates.writing.certifiable import CertificateError
 

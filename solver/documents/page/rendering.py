@@ -19,7 +19,7 @@ from linkrisk.solver.documents.document import Block, Choice, Document, Records
 from linkrisk.solver.documents.formats import cell_text, count, is_numeric
 from linkrisk.solver.documents.page import scripts
 from linkrisk.solver.documents.page.wording import RISK, WORDS
-from linkrisk.solver.run.worst_sentence import percents
+from linkrisk.solver.schemas.intervals import percents
 
 # Rows of a table that are in the page without scripts; with scripts, how many are shown at a time.
 ROWS = 15

@@ -8,8 +8,13 @@ from scipy import sparse
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.programs import LinearModel
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, LinearStatus
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import (
+    LinearOptions,
+    LinearProgram,
+    LinearSolution,
+    LinearStatus,
+    linear_program,
+)
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ITERATION, PROGRAM
 

@@ -20,8 +20,8 @@ from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
 from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
 from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Status
 
 
 def _undecided() -> str:

@@ -34,9 +34,9 @@ from linkrisk.solver.options.operations.evaluate import EvaluateOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew, crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.pool import WorkerPool, open_pool, pool_choice
 from linkrisk.solver.schemas.reading import learned_options
 
 
@@ -194,18 +194,18 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult:
         If `cancel` has been used before enough records were counted.
     """
     clock = check_limits(asked.time_limit, cancel=asked.cancel).clock()
-    asked_for = crew_choice(asked.scheduler, asked.workers)
+    asked_for = pool_choice(asked.scheduler, asked.workers)
 
     def do() -> EvaluationTask | LinkResult:
-        return _read(asked, given_of(asked, ProblemOptions), crew, clock)
+        return _read(asked, given_of(asked, ProblemOptions), pool, clock)
 
-    with hired(asked_for) as crew:
+    with open_pool(asked_for) as pool:
         read = cancellable(do, asked.cancel)
         return EvaluationResult.of(read) if isinstance(read, LinkResult) else read.count()
 
 
 def _read(
-    asked: EvaluateOptions, given: dict[str, Any], crew: Crew, clock: Clock
+    asked: EvaluateOptions, given: dict[str, Any], pool: WorkerPool, clock: Clock
 ) -> EvaluationTask | LinkResult:
     """The count to do, or the result of a linker; `given` are options of the problem not as learned."""
     parameters, original, masked = asked.parameters, asked.original, asked.masked
@@ -228,7 +228,7 @@ def _read(
         matching = "hungarian" if one_to_one else None
         if clock.time_limit is not None:
             given |= {"time_limit": clock.time_limit}
-        run = Run(crew, report, cancel)
+        run = Run(pool, report, cancel)
         return relink(original, masked, fitted, run, one_to_one=matching, **_link_options(given, source))
     given.setdefault("masking", recorded_masking(fitted))
     options = recorded(ProblemOptions(**{**learned_options(fitted), **given}))
@@ -239,12 +239,12 @@ def _read(
     theta = _encode(problem, fitted["parameters"], source, alone)
     spent = clock.seconds
     compile_once(LINKAGE, report)
-    crew.prepare(compile_once, LINKAGE)
-    crew.know(problem.pair, problem.rereading)
+    pool.prepare(compile_once, LINKAGE)
+    pool.know(problem.pair, problem.rereading)
     clock = Clock(clock.time_limit, spent=spent, cancel=cancel)
     same = named is not None and given.keys() <= {"id", "row_by_row", "masking"}
     stale = partial(changed, fitted) if same else None
-    return EvaluationTask(problem, theta, one_to_one, crew, clock, report, stale, recorded_of(asked))
+    return EvaluationTask(problem, theta, one_to_one, pool, clock, report, stale, recorded_of(asked))
 
 
 def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:

@@ -14,23 +14,21 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.linkage.baselines import baselines
-from linkrisk.solver.linkage.counting import counting_by
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks, check_assignable
+from linkrisk.solver.linkage.records_table import RecordsTable
 from linkrisk.solver.linkage.result import LinkResult
-from linkrisk.solver.linkage.spreading import TASKS
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew
+from linkrisk.solver.linkage.shared_counts import counting_by
+from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.run.errors import CancelledError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import in_time, no_time
-from linkrisk.solver.run.percent import confident
+from linkrisk.solver.run.number_format import confident
+from linkrisk.solver.run.pool import TASKS, WorkerPool
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import EXPECTED, LINKED, WEIGHTED, least_key, limit_key, plain
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.result import Result, plain
 from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.schemas.intervals import EXPECTED, LINKED, WEIGHTED, least_key, limit_key
 from linkrisk.solver.worst_case.answers import in_population, records_table
 from linkrisk.solver.worst_case.sampled.result import StagedCount, count_in_stages
 from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, drawing_order, fingerprint
@@ -114,7 +112,7 @@ class EvaluationTask:
     problem: Problem
     theta: FloatArray  # the parameters
     one_to_one: bool
-    crew: Crew
+    pool: WorkerPool
     clock: Clock
     report: Reporter | None
     # notes on the linked records where they differ from those of the fit, when all were counted
@@ -127,8 +125,8 @@ class EvaluationTask:
         if self.one_to_one:
             check_assignable(pair)
         form = problem.aggregator.form(self.theta)
-        elsewhere = counting_by(self.crew, pair, self.report)
-        evaluator = Evaluator(pair, stop=lambda: clock.expired, elsewhere=elsewhere)
+        workers = counting_by(self.pool, pair, self.report)
+        evaluator = Evaluator(pair, stop=lambda: clock.expired, workers=workers)
         if clock.time_limit is not None:
             clock.leave(min(_MOST_LEFT * clock.time_limit, _EACH_WRITTEN * pair.blocks))
         with interruptible(clock):
@@ -150,7 +148,7 @@ class EvaluationTask:
             "parameters": problem.aggregator.decode(self.theta),
             "baselines": in_population(others, problem.survey.unit),
             "notes": notes,
-            **self.crew.describe(),
+            **self.pool.describe(),
             **self.asked,
             "versions": library_versions(),
         }

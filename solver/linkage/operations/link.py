@@ -36,10 +36,10 @@ from linkrisk.solver.inputs.link_tasks import (
 from linkrisk.solver.inputs.problem import BlockSurvey
 from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.judging import judged_links
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
+from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.linkage.precision_recall import Claim
 from linkrisk.solver.linkage.probabilistic.decisions import Decisions, decide, expected_losses, shared_columns
 from linkrisk.solver.linkage.probabilistic.keys import parse_pass
@@ -50,9 +50,9 @@ from linkrisk.solver.linkage.result import FoundLinks, LinkedPasses, LinkResult,
 from linkrisk.solver.options.linking import LinkageOptions
 from linkrisk.solver.options.operations.link import FindOptions, LinkOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.crew import crew_choice, hired
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable
+from linkrisk.solver.run.pool import open_pool, pool_choice
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.reading import learned_options
 from linkrisk.solver.worst_case.answers import records_table
@@ -175,12 +175,12 @@ def find_links(asked: FindOptions) -> FoundLinks:
     >>> find_links("a.csv", "b.csv", parameters={"passes": ["surname,town"]}).links  # doctest: +SKIP
     """
     linker = chosen_linker(asked.method, asked.parameters)
-    asked_for = crew_choice(asked.scheduler, asked.workers)
+    asked_for = pool_choice(asked.scheduler, asked.workers)
     check_workers(linker, asked_for)
 
     def do() -> FoundLinks:
-        with hired(asked_for) as crew:
-            return _find(asked, linker, Run(crew, asked.on_progress, asked.cancel, recorded_of(asked)))
+        with open_pool(asked_for) as pool:
+            return _find(asked, linker, Run(pool, asked.on_progress, asked.cancel, recorded_of(asked)))
 
     return cancellable(do, asked.cancel)
 
@@ -193,10 +193,10 @@ def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
     pair = read_pair(options.original, options.masked, linker, options, schema)
     frames, _ = compared_frames(pair, linker, options, schema, linker.keys)
     task, labels, _ = linkage_task(pair, frames, direction, options.seed)
-    task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
+    task = replace(task, helpers=Helpers(run.pool, run.report, run.cancel))
     spent = time.perf_counter() - began
     compile_once(LINKAGE, run.report)
-    run.crew.prepare(compile_once, LINKAGE)
+    run.pool.prepare(compile_once, LINKAGE)
     began = time.perf_counter() - spent
     learned = linker.learn(task)
     if not isinstance(learned, LearnedPasses):
@@ -212,7 +212,7 @@ def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
         "alignment": UNKNOWN,
         "notes": [*pair.notes, *frames.notes, *learned.notes, *_not_estimated(learned, passes)],
         "seed": options.seed,
-        **run.crew.describe(),
+        **run.pool.describe(),
         **run.settings,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),
@@ -259,12 +259,12 @@ def link(asked: LinkOptions) -> LinkResult:
     312
     """
     linker = chosen_linker(asked.method, asked.parameters)
-    asked_for = crew_choice(asked.scheduler, asked.workers)
+    asked_for = pool_choice(asked.scheduler, asked.workers)
     check_workers(linker, asked_for)
 
     def do() -> LinkResult:
-        with hired(asked_for) as crew:
-            run = Run(crew, asked.on_progress, asked.cancel, recorded_of(asked))
+        with open_pool(asked_for) as pool:
+            run = Run(pool, asked.on_progress, asked.cancel, recorded_of(asked))
             return _run(asked.original, asked.masked, linker, asked, None, run)
 
     return cancellable(do, asked.cancel)
@@ -279,7 +279,7 @@ def relink(
 ) -> LinkResult:
     """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
     linker = make_linker(str(learned.get("method")), {})
-    check_workers(linker, run.crew.choice)
+    check_workers(linker, run.pool.choice)
     chosen = LinkageOptions(**{**learned_options(learned), **options})
     return _run(original, masked, linker, chosen, learned["parameters"], run)
 
@@ -310,11 +310,11 @@ def _run(
     elif isinstance(linker, DistanceBased):
         linker = replace(linker, masking=masking)
     task, labels, partner = linkage_task(pair, frames, direction, options.seed)
-    task = replace(task, helpers=Helpers(run.crew, run.report, run.cancel))
+    task = replace(task, helpers=Helpers(run.pool, run.report, run.cancel))
     design = survey_design(pair.original, pair.masked, pair.partner, schema)
     spent = time.perf_counter() - began
     compile_once(LINKAGE, run.report)
-    run.crew.prepare(compile_once, LINKAGE)
+    run.pool.prepare(compile_once, LINKAGE)
     began = time.perf_counter() - spent
     found = linker.learn(task) if parameters is None else linker.restored(parameters, task)
     group = twin_group(task) if ties is Ties.SHARE else None
@@ -352,7 +352,7 @@ def _run(
         "alignment": pair.alignment,
         "notes": [*_remarks(pair, linker, frames), *frames.notes, *design.notes, *found.notes],
         "seed": options.seed,
-        **run.crew.describe(),
+        **run.pool.describe(),
         **run.settings,
         "seconds": round(time.perf_counter() - began, 3),
         "versions": library_versions(),

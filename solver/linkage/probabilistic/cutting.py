@@ -17,29 +17,17 @@ Code = TypeVar("Code", np.int32, np.int64)
 
 
 class Codes(NamedTuple):
-    """Two files as compiled code reads them.
-
-    Attributes
-    ----------
-    coded : Coded
-    blocks : Blocks
-    weights : Weights or None
-        Where pairs are to be scored.
-    """
+    """Two files as compiled code reads them."""
 
     coded: Coded
     blocks: Blocks
-    weights: Weights | None = None
+    weights: Weights | None = None  # Where pairs are to be scored
 
 
 def cut_codes(codes: Codes, rows: IndexArray, candidates: IndexArray) -> Codes:
     """The codes of some queries and some candidates, which are counted from 0 again.
 
-    Parameters
-    ----------
-    codes : Codes
-    rows, candidates : ndarray of int
-        Of queries and of candidates; the latter in ascending order.
+    `rows, candidates`: of queries and of candidates; the latter in ascending order.
     """
     coded, weights = codes.coded, codes.weights
     code, slot = coded.query_code[rows], coded.candidate_slot[:, candidates]

@@ -12,10 +12,9 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, ScoredInShares
-from linkrisk.solver.linkage.pair_shares import Rows
+from linkrisk.solver.linkage.pair_shares import Helpers, Rows
 from linkrisk.solver.linkage.probabilistic.coding import (
     CodedColumn,
     code_column,
@@ -41,8 +40,9 @@ from linkrisk.solver.linkage.probabilistic.patterns import (
     joint_table,
     worth_counting_jointly,
 )
-from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare, outcomes_by, patterns_by
+from linkrisk.solver.linkage.probabilistic.shares import CodedPairs, outcomes_by, patterns_by, share_of
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.remote import Deferred
 
 
 def shown_parameters(
@@ -135,7 +135,7 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
         """Match weights of kinds of queries with all kinds of candidates; -inf where none is compared."""
-        return ReadyShare(self.codes).scores(rows)
+        return CodedPairs(self.codes).scores(rows)
 
     def scores(self, rows: IndexArray) -> FloatArray:
         """Match weights of some queries with every candidate, on all cores."""
@@ -162,9 +162,9 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         """Number of attributes."""
         return len(self.files.attributes)
 
-    def share(self, rows: Rows, candidates: Rows) -> CodeShare:
+    def share(self, rows: Rows, candidates: Rows) -> Deferred[CodedPairs]:
         """Some kinds with some others (see `ScoredInShares.share`)."""
-        return CodeShare(self.codes, rows, candidates)
+        return share_of(self.codes, rows, candidates)
 
     def outcomes(self, thresholds: Thresholds, helpers: Helpers | None = None) -> dict[str, float]:
         """Number of pairs that are linked, clerical and non-linked."""

@@ -11,9 +11,9 @@ import numpy as np
 from linkrisk.arrays import FloatArray, IndexArray, IntArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import called
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.kinds import ScoredPairs
 from linkrisk.solver.linkage.linker import LinkageTask
+from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.linkage.parameters import USUAL_BAND
 from linkrisk.solver.linkage.probabilistic.coding import in_units, readable_columns
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
@@ -42,8 +42,8 @@ from linkrisk.solver.linkage.probabilistic.pairs import (
     ValueLevels,
     pair_levels,
 )
-from linkrisk.solver.linkage.probabilistic.pass_shares import Patterns, compared_by, patterns_of
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_counts
+from linkrisk.solver.linkage.probabilistic.shares import Patterns, compared_by, patterns_of
 from linkrisk.solver.run.errors import UsageError
 
 RANDOM_PAIRS = 1 << 22

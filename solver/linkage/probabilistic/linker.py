@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.errors import called
-from linkrisk.solver.linkage.helpers import Helpers
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
+from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.linkage.parameters import ProbabilisticParameters
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
 from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate, notes_on

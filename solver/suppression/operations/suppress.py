@@ -33,10 +33,9 @@ from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.operations.suppress import SuppressOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.suppression.answer import Answer, GivenAnswer, Priced, Recoded, SearchTask
 from linkrisk.solver.suppression.audit import (
     BeforeAndAfter,

@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.run.workers import Here, Processes, Workers
+from linkrisk.solver.run.workers import Sequential, Processes, Workers
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends, integer_unmet
 from linkrisk.solver.tables.attackers.pieces import Ends, Furthest, Piece, known_exactly, pieces_of
@@ -56,16 +56,16 @@ def answers(
 
     `do`: at the top level of a module; its task comes with a number. `workers`: processes beside this one.
     """
-    here = Here(work)
-    crew: Workers[Work] = here if workers is None else Processes(work, workers, 1)
+    here = Sequential(work)
+    pool: Workers[Work] = here if workers is None else Processes(work, workers, 1)
     left = dict(enumerate(tasks))
     try:
-        for who in (crew, here):  # a process that died must not cost an answer
+        for who in (pool, here):  # a process that died must not cost an answer
             for (number, task), answer in who.each(do, list(left.items()), clock, lambda _: clock.remaining):
                 del left[number]
                 yield task, answer
     finally:
-        crew.close()
+        pool.close()
 
 
 SHORT = 1e-5

@@ -17,8 +17,7 @@ from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.attacker import reach
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 
 SHORT = 2e-6

@@ -23,8 +23,8 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
-from linkrisk.solver.backends.linear.registry import linear_program
-from linkrisk.solver.backends.linear.sliced import solved_by
+from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import solved_by
 from linkrisk.solver.run.clock import Clock
 
 

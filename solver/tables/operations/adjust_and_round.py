@@ -28,10 +28,9 @@ from linkrisk.solver.options.operations.tables.adjust import AdjustOptions
 from linkrisk.solver.options.operations.tables.round import RoundOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.operations.figures import adjustment_figures, rounding_figures, ruled
 from linkrisk.solver.tables.operations.result import ProtectedTable
 from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of

@@ -20,9 +20,8 @@ from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.base import BackendResult, SolveOptions, Watcher
-from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
-from linkrisk.solver.backends.jobs import Job
-from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, solve_isolated
+from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.inputs.limits import check_limit
@@ -31,13 +30,11 @@ from linkrisk.solver.options.operations.tables.compare import (
     CompareTableOptions,
 )
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.answers import answered, no_answer
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.operations.counts import with_reachable_levels

@@ -18,9 +18,9 @@ from linkrisk.errors import called
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
+from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Reported
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
 from linkrisk.solver.tables.operations.attacked_table import AttackedTable, CrowdResult

@@ -34,9 +34,10 @@ def primary_rule(text: str) -> PrimaryRule:
     try:
         if name == "p":
             given = dict(one.split("=") for one in f"p={rest}".split(","))
-            return PPercentRule(
-                **{_OF_P[key]: int(one) if key == "m" else float(one) for key, one in given.items()}
-            )
+            values: dict[str, Any] = {
+                _OF_P[key]: int(one) if key == "m" else float(one) for key, one in given.items()
+            }
+            return PPercentRule(**values)
         make, least, most = _MAKE[name]
         numbers = [float(one) for one in rest.split(",")]
         if least <= len(numbers) <= most:

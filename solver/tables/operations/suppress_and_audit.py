@@ -30,11 +30,11 @@ from linkrisk.solver.options.operations.tables.suppress import (
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import crew_choice
+from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.tables.attackers.audit import Audit, audit, audit_levels
 from linkrisk.solver.tables.attackers.certified import Certified, certify
 from linkrisk.solver.tables.operations.attacked_table import (
@@ -291,7 +291,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
     """
     report = asked.on_progress
     check_limit(asked.time_limit, "time limit")
-    crew_choice(None, asked.workers)
+    pool_choice(None, asked.workers)
     stored = read_asked_table(asked)
     stored, published = _joined(stored, [other_table(asked, one) for one in asked.also])
     system = opened_system(stored, "unit")

@@ -13,8 +13,8 @@ from linkrisk.solver.documents import document
 from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Items, Numbers, Section
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import agreement, contradictions, numbers, table, texts
-from linkrisk.solver.run.counts import several
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.number_format import several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages import changed, making, outside, shown, suppressed
 from linkrisk.solver.tables.pages.words import SHORT, Attacked, are, attacked, exactly, in_words, moved, size

@@ -11,8 +11,7 @@ from linkrisk.solver.charts.rows import Reach
 from linkrisk.solver.charts.table import Of, Table
 from linkrisk.solver.documents.document import Block, Paragraph
 from linkrisk.solver.documents.wording import joined, table
-from linkrisk.solver.run.counts import MINUS, several
-from linkrisk.solver.run.gaps import no_less
+from linkrisk.solver.run.number_format import MINUS, no_less, several
 from linkrisk.solver.schemas.keys import Json
 
 Columns = Sequence[tuple[str, str, Of]]

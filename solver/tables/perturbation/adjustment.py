@@ -18,8 +18,7 @@ from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
 from linkrisk.formulations.tables.tabular_adjustment import FAR, TabularAdjustment
 from linkrisk.solver.backends.base import Backend, BackendProgress, SolveOptions
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus, linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

@@ -20,8 +20,7 @@ from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.formulations.tables.rounding_flips import Flippable, cheaper, mended
 from linkrisk.solver.backends.base import Backend, SolveOptions
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearStatus
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearStatus, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter

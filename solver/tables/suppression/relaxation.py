@@ -24,8 +24,7 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import Cuts, LinearModel
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, linear_program
 
 _AGE = 8
 """That of rows, unless it is set otherwise."""

@@ -31,8 +31,8 @@ from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.registry import linear_program
-from linkrisk.solver.backends.linear.sliced import solved_by
+from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import solved_by
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.demands import unmet
 

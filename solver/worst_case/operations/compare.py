@@ -20,8 +20,8 @@ from linkrisk.formulations.linkage.block_system import (
     indicator_model,
 )
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.isolated import IsolatedResult, run_isolated, solve_isolated
-from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.backends.guard import IsolatedResult, run_isolated, solve_isolated
+from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
 from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.engines.attacks.scoring import Scorer
@@ -34,20 +34,17 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.helpers import Helpers
+from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.options.operations.compare import CompareOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.answers import answered, no_answer
-from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.run.crew import crew_choice, hired
+from linkrisk.solver.run.clock import Clock, Limits, Status
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.pool import open_pool, pool_choice
 from linkrisk.solver.run.progress import CONTEST, Progress, Reporter
-from linkrisk.solver.run.result import Result
-from linkrisk.solver.run.results import plain
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.result import Result, plain
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.worst_case.search_state import first_incumbent, problem_system
 
@@ -357,13 +354,13 @@ def compare(asked: CompareOptions) -> ComparisonResult:
     chosen = list(asked.backends) if asked.backends is not None else [EXACT, *available_backends()]
     _check_names(chosen)
     limits, tell = Limits(asked.time_limit, cancel=asked.cancel), asked.on_progress or (lambda _: None)
-    with hired(crew_choice(asked.scheduler, asked.workers)) as crew:
+    with open_pool(pool_choice(asked.scheduler, asked.workers)) as pool:
         problem = make_problem(asked.original, asked.masked, recorded(part(ProblemOptions, asked)))
         compile_once(problem.aggregator.name, tell)
-        crew.prepare(compile_once, problem.aggregator.name)
+        pool.prepare(compile_once, problem.aggregator.name)
         contest = Contest(problem, settings, limits, asked.start)
-        if crew.choice.asked:
-            rows = contest.rows_by(Helpers(crew, tell), chosen)
+        if pool.choice.any:
+            rows = contest.rows_by(Helpers(pool, tell), chosen)
         else:
             rows = list(contest.rows(chosen, tell))
     said = disagreements(rows)
@@ -379,7 +376,7 @@ def compare(asked: CompareOptions) -> ComparisonResult:
         **recorded_of(asked),
         "seed": settings.seed,
         "threads": settings.threads,
-        **crew.describe(),
+        **pool.describe(),
         "versions": library_versions(),
     }
     return ComparisonResult(tuple(_in_population(row, unit) for row in rows), tuple(said), details)

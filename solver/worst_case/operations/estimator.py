@@ -111,8 +111,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)
         problem = self._problem(first, second, partner)
-        with request.hired() as hired:
-            self.result_ = FitResult.of(fit_one(problem, hired).result)
+        with request.with_pool() as ready:
+            self.result_ = FitResult.of(fit_one(problem, ready).result)
         self.parameters_ = self.result_.parameters
         self.linked_ = self.result_.linked
         self.linked_upper_bound_ = self.result_.linked_upper_bound

@@ -20,8 +20,8 @@ from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
-from linkrisk.solver.run.crew import crew_choice
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.worst_case.families import fit_families, several
 from linkrisk.solver.worst_case.operations.live import watched
 from linkrisk.solver.worst_case.request import FitRequest
@@ -75,7 +75,7 @@ def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
     """The request of `fit`, checked before anything is read."""
     limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
     sampling = sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata)
-    workers = crew_choice(asked.scheduler, asked.workers)
+    workers = pool_choice(asked.scheduler, asked.workers)
     options, given = engine_options(
         seed=asked.seed,
         threads=asked.threads,
@@ -103,10 +103,10 @@ def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
     """Search the family that is asked for, ready to be certified; or all of several."""
     one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
     names, options = several(asked.aggregator), recorded(part(ProblemOptions, asked, aggregator=one))
-    with request.hired() as hired:
+    with request.with_pool() as ready:
         if names is not None:
-            return fit_families(asked.original, asked.masked, names, options, hired)
-        return fit_one(make_problem(asked.original, asked.masked, options), hired)
+            return fit_families(asked.original, asked.masked, names, options, ready)
+        return fit_one(make_problem(asked.original, asked.masked, options), ready)
 
 
 def fit_request(

@@ -10,11 +10,9 @@ from typing import Any
 
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.solver.documents.notebook import card
-from linkrisk.solver.run.counts import count
-from linkrisk.solver.run.kernel import notebook
-from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, phase_name
-from linkrisk.solver.run.results import is_bound
-from linkrisk.solver.run.worst_sentence import percents, shares_of
+from linkrisk.solver.run.number_format import count
+from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, notebook, phase_name
+from linkrisk.solver.schemas.intervals import is_bound, percents, shares_of
 
 EVERY = 0.5
 """Seconds between two drawings at least."""

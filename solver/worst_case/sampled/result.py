@@ -22,11 +22,12 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.solver.engines.base import whole
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator, spread
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import confident
-from linkrisk.solver.run.results import LINKED, FamilyFit, least_key, limit_key, objective, plain
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Clock, Status
+from linkrisk.solver.run.number_format import confident
+from linkrisk.solver.run.result import plain
+from linkrisk.solver.schemas.intervals import LINKED, least_key, limit_key, objective
 from linkrisk.solver.worst_case.answers import answer, most_blocks
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, METHOD, SamplingChoice

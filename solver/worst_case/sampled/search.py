@@ -16,11 +16,11 @@ from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.spreading import Spreading
+from linkrisk.solver.linkage.shared_counts import WholeCounts
 from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.limits import in_time, memory_errors
-from linkrisk.solver.run.results import plain
-from linkrisk.solver.run.workers import Here, Workers
+from linkrisk.solver.run.result import plain
+from linkrisk.solver.run.workers import Sequential, Workers
 from linkrisk.solver.worst_case.parts import PartSearch, chosen_workers, search_part
 from linkrisk.solver.worst_case.sampled.samples import Samples
 from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, search
@@ -83,13 +83,13 @@ class _SampleSearches:
         nothing = np.empty(0, dtype=np.intp)
         system = system_of(pair, aggregator, nothing, nothing, ~pair.reachable, complete=False)
         incumbent = Incumbent(clock, aggregator.equal(), 0.0, system.kept_weight, task.report, phase="")
-        self._hired = task.crew.workers(task)
-        counted = None if self._hired is None else Spreading(self._hired, task, pair_of, self._tell)
-        evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, elsewhere=counted)
+        self._pooled = task.pool.workers(task)
+        counted = None if self._pooled is None else WholeCounts(self._pooled, task, pair_of, self._tell)
+        evaluator = Evaluator(pair, stop=lambda: clock.expired, spend=clock.spend, workers=counted)
         run = Run(incumbent, evaluator, system, out_of_time(incumbent))
         known = all(start.same_draw for start in task.starts)
         self.state = SampledRun(run, samples, attacks=1 + len(task.starts) if known else None)
-        self._workers: Workers[SearchTask] = self._hired or Here(task)
+        self._workers: Workers[SearchTask] = self._pooled or Sequential(task)
         self._counting = 0.0
 
     def do(self) -> SampledRun:
@@ -132,7 +132,7 @@ class _SampleSearches:
 
     def close(self) -> None:
         """End the processes, but for those of the run, which count what is to be shown."""
-        if self._workers is not self._hired:
+        if self._workers is not self._pooled:
             self._workers.close()
 
     def _look(self) -> None:
@@ -162,13 +162,13 @@ class _SampleSearches:
         pairs = state.samples.drawn.size * len(self._searched.pair.candidates)
         much = pairs >= steering.pairs_worth_processes and clock.time_left >= steering.worth_processes
         plan = state.samples.plan
-        self._workers = chosen_workers(self._task, self._hired, plan.samples, worth=much)
+        self._workers = chosen_workers(self._task, self._pooled, plan.samples, worth=much)
         first = 0
         for stage in plan.stages:
             each = (until - clock.now) * self._side_by_side / (stage.samples - first)
             if first and each < steering.later_share * self._seconds_each:
                 return
-            tasks = [(k, state.samples.parts[k]) for k in range(first, stage.samples)]
+            tasks = [state.samples.parts[k] for k in range(first, stage.samples)]
 
             # Work is shared out evenly, so that it does not matter which sample ends first.
             fixed = each if clock.counts and until < np.inf else None
@@ -179,15 +179,15 @@ class _SampleSearches:
                     return fixed
                 return max(1e-6, left * min(1.0, self._side_by_side / many))
 
-            for (k, _), found in self._workers.each(search_part, tasks, clock, share):
-                state.searches[k] = found
+            for number, found in self._workers.each(search_part, tasks, clock, share):
+                state.searches[first + number] = found
                 self._note()
             first = stage.samples
 
     @property
     def _side_by_side(self) -> int:
         """Samples that are searched at a time; work is counted as if it were one."""
-        return 1 if self._clock.counts else self._workers.many
+        return 1 if self._clock.counts else self._workers.slots
 
     @property
     def _seconds_each(self) -> float:

@@ -19,7 +19,7 @@ from linkrisk.formulations.suppression.nodes import nodes_of
 from linkrisk.formulations.suppression.recount_programs import recount_model
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 
 codes_of = st.tuples(st.integers(2, 12), st.integers(1, 4)).flatmap(
     lambda shape: arrays.arrays(np.int32, shape, elements=st.integers(-1, 2))

@@ -30,7 +30,7 @@ from scipy import sparse
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import BackendResult, SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 
 BACKENDS = available_backends()
 TOLERANCE = 1e-6

@@ -25,7 +25,7 @@ from backend_problems import (
 
 from linkrisk.solver.backends.base import BackendProgress, SolveOptions
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 
 BACKENDS = available_backends()
 WATCHED = [name for name in BACKENDS if get_backend(name).takes_watcher]
@@ -60,7 +60,7 @@ def test_pulp_itself_would_call_a_time_limit_optimal():
     """The reason for reading the solver instead of PuLP's status."""
     import pulp
 
-    from linkrisk.solver.backends.pulp_model import make_pulp_model
+    from linkrisk.solver.backends.pulp import make_pulp_model
 
     problem = make_pulp_model(market_split(5, 40)).problem
     for seconds in (0.5 * 2**doubled for doubled in range(10)):

@@ -11,8 +11,8 @@ import pytest
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
+from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.status import Status
 
 
 def test_the_backends_that_linkrisk_depends_on_are_available():

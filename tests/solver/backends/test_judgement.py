@@ -9,9 +9,9 @@ import pytest
 from backend_problems import INF, knapsack, make
 
 from linkrisk.solver.backends.base import BackendResult, SolveOptions
-from linkrisk.solver.backends.cbc import last_bound
+from linkrisk.solver.backends.pulp import last_bound
 from linkrisk.solver.backends.template import Ending, Outcome, drop_idle_rows, judge, refute
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 
 POINT = np.array([1.0, 1.0, 0.0, 0.0])  # worth -23, the optimum
 WORSE = np.array([0.0, 0.0, 1.0, 1.0])  # worth -15

@@ -10,9 +10,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from linkrisk.formulations.programs import LinearModel, excess, lower_bound
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
-from linkrisk.solver.backends.linear.registry import (
+from linkrisk.solver.backends.linear.base import (
     LINEAR_PROGRAMS,
+    LinearOptions,
+    LinearStatus,
     available_linear_programs,
     linear_program,
 )

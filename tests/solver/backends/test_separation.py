@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.formulations.programs import Cuts, MilpModel, Separator, no_cuts
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.guard import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 
 everywhere = pytest.mark.parametrize("name", available_backends())
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from backend_problems import PATIENCE
 
-from linkrisk.solver.backends import silent_highs
+from linkrisk.solver.backends import highs as silent_highs
 
 BANNER = (
     b"Running HiGHS 1.16.0 (git hash: f3f113d): Copyright (c) 2026 under MIT licence terms\n"
@@ -24,9 +24,9 @@ from scipy import sparse
 from backend_problems import knapsack
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.linear.registry import available_linear_programs, linear_program
+from linkrisk.solver.backends.linear.base import available_linear_programs, linear_program
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run.status import Status
+from linkrisk.solver.run.clock import Status
 
 def solved(name):
     backend = get_backend(name)

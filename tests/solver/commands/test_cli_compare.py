@@ -15,9 +15,9 @@ from in_process import run_here, solve_here
 
 import linkrisk.solver.worst_case.operations.compare
 from linkrisk.solver.backends import registry
-from linkrisk.solver.backends.isolated import IsolatedResult
+from linkrisk.solver.backends.guard import IsolatedResult
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.worst_case.operations.compare import BackendRow, compare
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--table", "out.csv"]

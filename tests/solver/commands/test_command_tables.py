@@ -14,8 +14,8 @@ from linkrisk import audit_table, make_table, open_table, round_table, suppress_
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.status import Limit, Status
 
 INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
 SENSITIVE = {(1, 3): 3, (3, 2): 4}

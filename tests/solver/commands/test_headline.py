@@ -15,8 +15,8 @@ from linkrisk.solver.app.answers import interval_of
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.documents.terminal import bar, columns, terminal
 from linkrisk.solver.report.page import document_of
-from linkrisk.solver.run.percent import percent
-from linkrisk.solver.run.worst_sentence import ends_said, shares_of, worst_sentence
+from linkrisk.solver.run.number_format import percent
+from linkrisk.solver.schemas.intervals import ends_said, shares_of, worst_sentence
 
 KIND = "can be re-identified by a distance of this kind"
 

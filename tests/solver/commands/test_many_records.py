@@ -11,8 +11,8 @@ from cli_runs import PAIR, contents, refuse, run
 from report_texts import blocks, rows
 
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.linkage import records_table as records
 from linkrisk.solver.report.page import document_of
-from linkrisk.solver.run import records
 
 NOTE = "note: JSON and report do not list 30 records; --table FILE.parquet writes them\n"
 

@@ -24,9 +24,8 @@ from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.baselines import baselines
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.clock import Clock, Limits, Status
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Status
 from linkrisk.solver.worst_case.answers import answer
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.result import FitResult

@@ -8,16 +8,15 @@ import pytest
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.backends import isolated
+from linkrisk.solver.backends import guard
 from linkrisk.solver.backends.base import BackendProgress
-from linkrisk.solver.backends.isolated import run_isolated
+from linkrisk.solver.backends.guard import run_isolated
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Limit, Status
 
 
 def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -> BlockSystem:
@@ -53,7 +52,7 @@ def test_the_same_interval_as_in_this_process(aggregator):
 
 
 def test_stopping_from_outside_keeps_the_interval(monkeypatch):
-    monkeypatch.setattr(isolated, "STOP_GRACE", 600.0)  # a slow machine may need long to end a step
+    monkeypatch.setattr(guard, "STOP_GRACE", 600.0)  # a slow machine may need long to end a step
     system = noisy_system(300, 6, 0.6, "choquet")
     seen: list[BackendProgress] = []
 

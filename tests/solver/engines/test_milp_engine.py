@@ -22,10 +22,9 @@ from linkrisk.solver.engines.base import EngineOptions, rounded_bound
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.registry import get_engine
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.status import Limit, Status
 from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -15,16 +15,16 @@ from pairwise import pairwise
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.linkage import partitions as partitioning
-from linkrisk.solver.linkage import spreading
-from linkrisk.solver.linkage.counting import PartedCounts, counting_by
+from linkrisk.solver.linkage import shared_counts
 from linkrisk.solver.linkage.distance_kernels import Found
 from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.partitions import PartedPair, partitions_of, settle_part
-from linkrisk.solver.linkage.spreading import Spreading
+from linkrisk.solver.linkage.shared_counts import PartedCounts, WholeCounts, counting_by
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.crew import Crew, CrewChoice
-from linkrisk.solver.run.parted import HereInParts
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool
+from linkrisk.solver.run.remote import Deferred
+from linkrisk.solver.run.workers import Sequential
 
 COMPLETE = {
     RANKING: ("rank", "ties", "distance", "nearest_other", "rival"),
@@ -36,26 +36,19 @@ COMPLETE = {
 
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
-    monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
-    monkeypatch.setattr(spreading, "FEWEST", 20)
+    monkeypatch.setattr(shared_counts, "WORTH", 1)
+    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
+    monkeypatch.setattr(shared_counts, "FEWEST", 20)
 
 
-class Sent(HereInParts):
+class Sent(Sequential):
     """All is done here; parts and tasks go the way that they go to another machine."""
 
-    def __init__(self, parts, many=1):
-        super().__init__(Copies(parts))
-        self._many = many
-
-    @property
-    def many(self):
-        return self._many
+    def __init__(self, parts):
+        super().__init__(Copies(parts), parted=True)
 
     def each(self, do, tasks, clock, share):
-        own = {task.number: task for task in tasks}
-        for task, answer in super().each(do, sent(list(own.values())), clock, share):
-            yield own[task.number], answer
+        return super().each(do, sent(tasks), clock, share)
 
 
 class Lost(Sent):
@@ -63,6 +56,7 @@ class Lost(Sent):
 
     def __init__(self, parts):
         super().__init__(parts)
+        self.given = parts
         self.asked = []
 
     def each(self, do, tasks, clock, share):
@@ -144,7 +138,7 @@ def test_an_evaluator_counts_with_weights_and_lost_blocks(files):
     pair = pair_of(files, MANY, 7)
     pair = replace(pair, weight=random.uniform(1.0, 9.0, MANY))
     distance, lost = FORMS["owa"](random, False), random.random(MANY) < 0.2
-    alone, parted = Evaluator(pair, 1), Evaluator(pair, 1, elsewhere=counts(pair, 3))
+    alone, parted = Evaluator(pair, 1), Evaluator(pair, 1, workers=counts(pair, 3))
     for each in (alone, parted):
         each.mark_lost(lost)
     assert parted.count(distance).linked_weight == alone.count(distance).linked_weight > 0.0
@@ -165,7 +159,7 @@ def test_nobody_holds_more_than_a_partition_and_the_blocks():
     PartedCounts(workers, parts).found(
         FORMS["owa"](np.random.default_rng(8), False), RANKING, np.arange(70), None
     )
-    sizes = [len(sent(task).blocks().pair.candidates) for task in workers.asked]
+    sizes = [len(sent(task).blocks.made().pair.candidates) for task in workers.asked]
     assert max(sizes) <= 20
     assert all(len(pickle.dumps(task)) < 20 * 4 * 8 * 8 + 3000 for task in workers.asked)
 
@@ -177,7 +171,7 @@ def test_a_count_goes_on_with_the_blocks_that_are_still_open():
     each = parted._workers.each
 
     def watched(do, tasks, clock, share):
-        looked.append(sum(task.blocks().known.size for task in tasks))
+        looked.append(sum(task.blocks.made().known.size for task in tasks))
         return each(do, tasks, clock, share)
 
     parted._workers.each = watched
@@ -228,17 +222,17 @@ def test_candidates_are_parted_where_they_are_too_large_and_on_other_machines_al
     assert partitions_of(pair) == 1
     monkeypatch.setattr(partitioning, "MOST_BYTES", pair.candidates.nbytes // 2 - 1)
     assert partitions_of(pair) == 3
-    crew = Crew(CrewChoice(workers=1))
-    assert isinstance(counting_by(crew, pair), Spreading)
-    assert counting_by(Crew(), pair) is None
-    crew.close()
+    pool = WorkerPool(PoolChoice(workers=1))
+    assert isinstance(counting_by(pool, pair), WholeCounts)
+    assert counting_by(WorkerPool(), pair) is None
+    pool.close()
 
 
 def test_one_partition_is_all():
     pair = pair_of("numbers", FEW, 2)
     parts = PartedPair(pair, 1)
     form, blocks = FORMS["owa"](np.random.default_rng(2), False), np.arange(5)
-    task = partitioning.PartTask(0, 0, lambda: parts.blocks(blocks, np.full(5, np.inf)))
+    task = partitioning.PartTask(0, Deferred(parts.blocks, blocks, np.full(5, np.inf)))
     found = settle_part(form, RANKING, parts[0], task, Clock(None))
     assert isinstance(found, Found)
     for own, other in zip(found, Evaluator(pair, 1).found(form, RANKING, blocks), strict=True):

@@ -11,10 +11,10 @@ from box_cases import FORMS, pair_of
 from clusters import small_cluster
 
 from linkrisk.solver.linkage import partitions as partitioning
-from linkrisk.solver.linkage import spreading
-from linkrisk.solver.linkage.counting import PartedCounts, counting_by
+from linkrisk.solver.linkage import shared_counts
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.crew import Crew, CrewChoice
+from linkrisk.solver.linkage.shared_counts import PartedCounts, counting_by
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool
 
 pytest.importorskip("distributed", reason="needs Dask: pip install 'linkrisk[dask]'")
 
@@ -28,31 +28,31 @@ def address():
 @pytest.fixture
 def parted(address, monkeypatch):
     """A pair, and who counts it in five partitions."""
-    monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
-    monkeypatch.setattr(spreading, "FEWEST", 100)
+    monkeypatch.setattr(shared_counts, "WORTH", 1)
+    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
+    monkeypatch.setattr(shared_counts, "FEWEST", 100)
     pair = pair_of("mixed", 600, 3)
     monkeypatch.setattr(partitioning, "MOST_BYTES", pair.candidates.nbytes // 5)
-    crew = Crew(CrewChoice(scheduler=address))
-    elsewhere = counting_by(crew, pair)
-    assert isinstance(elsewhere, PartedCounts)
-    yield pair, elsewhere
-    crew.close()
+    pool = WorkerPool(PoolChoice(scheduler=address))
+    workers = counting_by(pool, pair)
+    assert isinstance(workers, PartedCounts)
+    yield pair, workers
+    pool.close()
 
 
 @pytest.mark.parametrize("ask", ["table", "nearest", "counted"])
 def test_an_evaluator_counts_by_workers(parted, ask):
-    pair, elsewhere = parted
+    pair, workers = parted
     form = FORMS["mahalanobis"](np.random.default_rng(3), False)
-    expected, found = (getattr(Evaluator(pair, 1, elsewhere=who), ask)(form) for who in (None, elsewhere))
+    expected, found = (getattr(Evaluator(pair, 1, workers=who), ask)(form) for who in (None, workers))
     np.testing.assert_array_equal(found.linked, expected.linked)
     np.testing.assert_array_equal(found.distance, expected.distance)
 
 
 def test_no_record_is_lost_with_a_worker(parted):
     """Bit for bit, before it has died and after."""
-    pair, elsewhere = parted
-    client, killed = elsewhere._workers.connection.client, []
+    pair, workers = parted
+    client, killed = workers._workers.connection.client, []
 
     def kill(_work):
         if not killed:
@@ -62,7 +62,7 @@ def test_no_record_is_lost_with_a_worker(parted):
     form, blocks = FORMS["choquet"](np.random.default_rng(3), False), np.arange(600)
     expected = Evaluator(pair, 1).found(form, 0, blocks)
     for told in (lambda _: None, kill, lambda _: None):
-        elsewhere.listen(told)
-        for own, other in zip(elsewhere.found(form, 0, blocks, None), expected, strict=True):
+        workers.listen(told)
+        for own, other in zip(workers.found(form, 0, blocks, None), expected, strict=True):
             np.testing.assert_array_equal(own, other)
     assert killed

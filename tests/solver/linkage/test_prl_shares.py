@@ -17,10 +17,10 @@ from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
 from linkrisk.solver.linkage.probabilistic.cutting import Codes, met_by
 from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.pass_shares import RangeShare, _compare
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
-from linkrisk.solver.linkage.probabilistic.shares import CodeShare, ReadyShare
+from linkrisk.solver.linkage.probabilistic.shares import CodedPairs, _compare, range_share, share_of
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.remote import Deferred
 
 NAMES = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "dwayne", "duane"]
 COMPARE = ("name=jaro-winkler:0.9,0.8..0.6", "town=equal", "age=within:1,3..8", "height=deviations:0.2..1")
@@ -57,9 +57,10 @@ def test_scores_of_a_share_are_those_of_the_files(keys, data):
     candidates = np.array(sorted(data.draw(st.sets(st.integers(0, 89), min_size=1))))
     share = own.share(rows, candidates)
     sent = pickle.loads(pickle.dumps(share))
-    assert isinstance(sent, ReadyShare)
+    assert isinstance(sent, Deferred)
+    assert isinstance(sent.made(), CodedPairs)
     expected = own.scores(rows)[:, candidates]
-    for ready in (share.ready(), sent.ready()):
+    for ready in (share.made(), sent.made()):
         assert ready.shape == expected.shape
         assert (ready.scores(np.arange(rows.size)) == expected).all()
 
@@ -69,7 +70,7 @@ def test_what_is_sent_is_about_nobody_else():
     own = learned(("town", "age"), (70, 4_000))
     small, whole = pickle.dumps(own.share(np.arange(3), np.arange(5))), pickle.dumps(own.codes)
     assert len(whole) > 50 * len(small)
-    coded, blocks, weights = own.share(np.arange(3), np.arange(5)).cut()
+    coded, blocks, weights = own.share(np.arange(3), np.arange(5)).made().codes
     assert coded.query_code.shape == (3, 4)
     assert coded.candidate_slot.shape == (4, 5)
     assert coded.slot_value.size <= 4 * (5 + 1)
@@ -96,7 +97,7 @@ def test_patterns_of_shares_add_up():
     total: dict = {}
     for rows in np.array_split(np.random.default_rng(0).permutation(300), 4):
         for candidates in np.array_split(np.arange(200), 3):
-            cut = CodeShare(Codes(files.coded, files.blocks), rows, candidates).cut()
+            cut = share_of(Codes(files.coded, files.blocks), rows, candidates).made().codes
             for pattern, count in as_dict(agreement_patterns(cut.coded, cut.blocks, 1)).items():
                 total[pattern] = total.get(pattern, 0) + count
     assert total == whole
@@ -108,9 +109,9 @@ def test_pairs_of_passes_are_compared_by_what_is_sent():
     files = linker("soundex(surname),town", "year(born)").learn(own).files
     number, found = {}, []
     for first, last in files.joined.ranges(40):
-        sent = pickle.loads(pickle.dumps(RangeShare(files.joined.groups, files.levels, first, last)))
-        assert sent.candidates == met_by(*files.joined.groups, np.arange(first, last)).size < 120
-        assert all(len(attribute.known[1]) == sent.candidates for attribute in sent.levels)
+        sent = pickle.loads(pickle.dumps(range_share(files.joined.groups, files.levels, first, last)))
+        assert sent.made().candidates == met_by(*files.joined.groups, np.arange(first, last)).size < 120
+        assert all(len(attribute.known[1]) == sent.made().candidates for attribute in sent.made().levels)
         place, distinct = _compare(None, sent, Clock(None, most_threads=1))
         found += [number.setdefault(distinct[at], len(number)) for at in place]
     assert found == files.compared.pattern.tolist()

@@ -11,13 +11,13 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.engines.growing_rows import GrowingRows
-from linkrisk.solver.linkage import spreading
-from linkrisk.solver.linkage.elsewhere import Lost, marked
+from linkrisk.solver.linkage import shared_counts
+from linkrisk.solver.linkage.block_workers import Lost, marked
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.lexicographic import InOrder, best_order
-from linkrisk.solver.linkage.spreading import Spreading, itself
+from linkrisk.solver.linkage.shared_counts import WholeCounts, itself
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.workers import Here
+from linkrisk.solver.run.workers import Sequential
 
 FIELDS = ("linked", "rank", "ties", "distance", "nearest_other", "rival", "settled")
 DECIDED = ("linked", "distance", "nearest_other", "rival", "settled")
@@ -26,12 +26,12 @@ DECIDED = ("linked", "distance", "nearest_other", "rival", "settled")
 
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
-    monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
-    monkeypatch.setattr(spreading, "FEWEST", 20)
+    monkeypatch.setattr(shared_counts, "WORTH", 1)
+    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
+    monkeypatch.setattr(shared_counts, "FEWEST", 20)
 
 
-class InTasks(Here):
+class InTasks(Sequential):
     """All is done here, by as many as a task of at most so many blocks for each makes four of."""
 
     def __init__(self, pair, most):
@@ -39,19 +39,19 @@ class InTasks(Here):
         self._many = max(1, pair.blocks // (4 * most))
 
     @property
-    def many(self):
+    def slots(self):
         return self._many
 
 
 def spread(pair, told=None, most=40):
-    return Spreading(InTasks(pair, most), pair, itself, told)
+    return WholeCounts(InTasks(pair, most), pair, itself, told)
 
 
 @pairwise(form=list(FORMS), files=list(FILES), ties=list(Ties), most=[40, 1000])
 def test_every_record_is_what_one_evaluator_says(form, files, ties, most):
     pair = pair_of(files, MANY, 4, ties=ties)
     distance = FORMS[form](np.random.default_rng(4), False)
-    alone, shared = Evaluator(pair, 1), Evaluator(pair, 1, elsewhere=spread(pair, most=most))
+    alone, shared = Evaluator(pair, 1), Evaluator(pair, 1, workers=spread(pair, most=most))
     for ask, fields in (("rank", FIELDS), ("nearest", DECIDED), ("count", ("linked", "settled"))):
         expected, found = getattr(alone, ask)(distance), getattr(shared, ask)(distance)
         for name in fields:
@@ -76,7 +76,7 @@ def test_orders_link_whom_they_link_in_one_process(files, ranked):
     order = InOrder((1, 0), ranked)
     expected = order(pair, lambda: False)
     np.testing.assert_array_equal(marked(order, pair, lambda: False, spread(pair)), expected)
-    alone, shared = (best_order(pair, ranked=ranked, elsewhere=way) for way in (None, spread(pair)))
+    alone, shared = (best_order(pair, ranked=ranked, workers=way) for way in (None, spread(pair)))
     assert (shared.order, shared.weight) == (alone.order, alone.weight)
     np.testing.assert_array_equal(shared.linked, alone.linked)
 
@@ -87,8 +87,8 @@ def test_rows_grow_as_they_do_in_one_process(files):
     aggregator = make_aggregator("weighted-mean", pair.attributes)
     thetas = aggregator.domain.sample(3, np.random.default_rng(7))
     systems = []
-    for elsewhere in (None, spread(pair)):
-        rows = GrowingRows(pair, aggregator, Clock(None), 0, elsewhere=elsewhere)
+    for workers in (None, spread(pair)):
+        rows = GrowingRows(pair, aggregator, Clock(None), 0, workers=workers)
         weights = [rows.count(aggregator.form(theta)).linked_weight for theta in thetas]
         systems.append((weights, rows.system()))
     (weights, alone), (same, shared) = systems

@@ -24,7 +24,7 @@ from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.percent import percent
+from linkrisk.solver.run.number_format import percent
 
 INF = np.inf
 

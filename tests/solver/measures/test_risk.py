@@ -31,7 +31,7 @@ from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import CancelledError, UsageError, noted
-from linkrisk.solver.run.results import plain
+from linkrisk.solver.run.result import plain
 from linkrisk.solver.worst_case import families
 from linkrisk.solver.worst_case.families import search_families
 

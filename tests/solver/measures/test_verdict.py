@@ -28,9 +28,9 @@ from linkrisk.solver.measures.verdict import (
     severity_of,
     verdict,
 )
+from linkrisk.solver.options.flags import flag
 from linkrisk.solver.options.keys import DROPPED
 from linkrisk.solver.report.page import document_of
-from linkrisk.solver.run.flags import flag
 
 ends = st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)).map(sorted)
 keys = st.sampled_from(["worst_case", "without_lots", "attack_equal_weights", "releases"])

@@ -17,7 +17,7 @@ from linkrisk.solver.risk_utility import course as sweep_course
 from linkrisk.solver.risk_utility.maskings import maskings_of
 from linkrisk.solver.risk_utility.results import Place, Point, places
 from linkrisk.solver.risk_utility.runs import Status
-from linkrisk.solver.run.workers import Here
+from linkrisk.solver.run.workers import Sequential
 
 FRONT, DOMINATED, OPEN = Place.FRONT, Place.DOMINATED, Place.OPEN
 
@@ -183,11 +183,11 @@ def test_a_fault_is_a_row_too_and_not_kept(original, tmp_path, monkeypatch):
 
 
 def test_a_process_that_died_is_a_fault(original, monkeypatch):
-    class Dying(Here):
+    class Dying(Sequential):
         def each(self, do, tasks, clock, share):
             return super().each(do, list(tasks)[:1], clock, share)
 
-    monkeypatch.setattr(sweep_course, "Here", Dying)
+    monkeypatch.setattr(sweep_course, "Sequential", Dying)
     found = sweep(original, MASKINGS[:1], **QUICK)
     assert found.runs[1].status is Status.FAILED
     assert found.runs[1].reason == sweep_course.lost()

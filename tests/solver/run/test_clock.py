@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from linkrisk.solver.run.clock import Beside, Clock, resident_megabytes, usable_megabytes
+from linkrisk.solver.run.clock import Beside, Clock, Limit, resident_megabytes, usable_megabytes
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.status import Limit
 
 
 def test_time_and_the_wish_to_stop():

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.run.clock import Clock, Limits
+from linkrisk.solver.run.clock import Clock, Limit, Limits
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.status import Limit
 from linkrisk.solver.run.work import UNIT
 
 

@@ -26,7 +26,7 @@ from linkrisk.solver.linkage.baselines import euclidean_form, mahalanobis_form
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks, distance_matrix
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.run.results import plain as plainly
+from linkrisk.solver.run.result import plain as plainly
 
 LABELS = ("weighted-mean", "owa", "choquet", "2-additive", "3-additive", "mahalanobis-absolute")
 DIRECTIONS = ("original-to-masked", "masked-to-original")

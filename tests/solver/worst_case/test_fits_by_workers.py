@@ -15,11 +15,11 @@ from sklearn.base import clone
 
 from linkrisk import WorstCaseLinkage, evaluate, fit
 from linkrisk.solver.inputs import rereading
-from linkrisk.solver.linkage import spreading
+from linkrisk.solver.linkage import shared_counts
 from linkrisk.solver.run import cluster as clusters
 from linkrisk.solver.run.cluster import Cluster
-from linkrisk.solver.run.crew import CrewChoice, crew_choice
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.pool import PoolChoice, pool_choice
 
 FILES = frames(3, 300, 3, noise=0.6)
 
@@ -27,8 +27,8 @@ FILES = frames(3, 300, 3, noise=0.6)
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
     """Counts of small files, too, in several tasks."""
-    monkeypatch.setattr(spreading, "WORTH", 1)
-    monkeypatch.setattr(spreading, "FEWEST", 20)
+    monkeypatch.setattr(shared_counts, "WORTH", 1)
+    monkeypatch.setattr(shared_counts, "FEWEST", 20)
 
 
 def said(result) -> dict:
@@ -57,7 +57,7 @@ def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
 
 def test_rows_grow_the_same_whoever_looks_for_them(address, monkeypatch):
     """Of a file that is taken to be too large to have all rows."""
-    monkeypatch.setattr(spreading, "STOPS_SOONER", 1)
+    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
     steering = steered(most_reduced=0)
     options = {"aggregator": "weighted-mean", "work_limit": 0.1, "steering": steering}
     assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))
@@ -155,7 +155,7 @@ def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
 
 
 def test_what_is_asked_for_is_checked():
-    assert crew_choice(None, None) == CrewChoice()
+    assert pool_choice(None, None) == PoolChoice()
     for wrong in (True, 1.5, "2", -1):
         with pytest.raises(UsageError, match="the workers must be a whole number of at least 1, not "):
-            crew_choice(None, wrong)
+            pool_choice(None, wrong)

@@ -16,7 +16,7 @@ from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.report.outside import for_external
-from linkrisk.solver.run.results import says_more
+from linkrisk.solver.schemas.intervals import says_more
 from linkrisk.solver.worst_case import families as searches
 from linkrisk.solver.worst_case.families import handed_down
 from linkrisk.solver.worst_case.result import Family, FitResult

@@ -21,10 +21,9 @@ from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run import limits
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Progress
-from linkrisk.solver.run.status import Limit
 from linkrisk.solver.worst_case import parts
 from linkrisk.solver.worst_case.parts import Part, PartSearch, UntilHopeless, search_whole
 from linkrisk.solver.worst_case.search import SearchTask

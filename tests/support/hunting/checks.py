@@ -20,7 +20,7 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import FamilyFit
+from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.operations.fit import fit
 
 _ENUMERATED = 6

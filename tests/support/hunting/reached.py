@@ -1,7 +1,7 @@
 """What is reached in a file pair: parameters that link much, found without the engine.
 
 Where the parameters have one or two dimensions they are enumerated: rows cut the domain into cells, and in a
-cell nothing changes. Elsewhere random parameters are improved step by step. The evaluator counts them.
+cell nothing changes. BlockWorkers random parameters are improved step by step. The evaluator counts them.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs import box_model
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import linear_program
 from linkrisk.solver.engines.exact.hitting_sets.hitting_set import VIOLATED, HittingSet, Rows
 from linkrisk.solver.engines.exact.rounding import rounding_error
 from linkrisk.solver.engines.steering import STEERING, HittingSteering

@@ -21,7 +21,7 @@ from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.steering import STEERING
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

@@ -15,13 +15,13 @@ from cli_runs import PAIR, refuse, run
 from clusters import ADDRESS_OF_NOBODY
 
 from linkrisk import Cancel, evaluate, link
-from linkrisk.solver.linkage import helpers, pair_shares
-from linkrisk.solver.linkage.helpers import Helpers
-from linkrisk.solver.linkage.probabilistic import pass_shares, shares
+from linkrisk.solver.linkage import pair_shares
+from linkrisk.solver.linkage.pair_shares import Helpers
+from linkrisk.solver.linkage.probabilistic import shares
 from linkrisk.solver.run import cluster as clusters
 from linkrisk.solver.run.cluster import Cluster
-from linkrisk.solver.run.crew import Crew, CrewChoice
 from linkrisk.solver.run.errors import CancelledError, UsageError
+from linkrisk.solver.run.pool import PoolChoice, WorkerPool
 
 
 def files(records=330, seed=1):
@@ -63,11 +63,11 @@ WAYS = {
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
     """Small files, too, in shares of some queries and some candidates."""
-    monkeypatch.setattr(helpers, "WORTH", 1)
+    monkeypatch.setattr(pair_shares, "WORTH", 1)
     monkeypatch.setattr(pair_shares, "_FEWEST", 50)
     monkeypatch.setattr(pair_shares, "_CODES", 4 * 150)
     monkeypatch.setattr(shares, "_LEAST_OF_ROW", 1)
-    monkeypatch.setattr(pass_shares, "_FEWEST", 500)
+    monkeypatch.setattr(shares, "_FEWEST", 500)
 
 
 def said(result) -> dict:
@@ -170,7 +170,7 @@ def until(true) -> None:
 
 @pytest.mark.parametrize("asked", ["processes", "scheduler"])
 def test_ctrl_c_ends_the_work_of_others(address, asked, tmp_path):
-    crew = Crew(CrewChoice(workers=2) if asked == "processes" else CrewChoice(scheduler=address))
+    pool = WorkerPool(PoolChoice(workers=2) if asked == "processes" else PoolChoice(scheduler=address))
 
     def interrupt() -> None:
         until(lambda: list(tmp_path.glob("begun *")))
@@ -179,10 +179,10 @@ def test_ctrl_c_ends_the_work_of_others(address, asked, tmp_path):
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        list(Helpers(crew).answers(str(tmp_path), waiting, lambda _: range(4)))
+        list(Helpers(pool).answers(str(tmp_path), waiting, lambda _: range(4)))
     thread.join()
     until(lambda: len(list(tmp_path.glob("ended *"))) == len(list(tmp_path.glob("begun *"))))
-    crew.close()
+    pool.close()
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,7 @@ from scipy import sparse
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.registry import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

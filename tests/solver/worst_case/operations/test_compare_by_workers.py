@@ -19,10 +19,9 @@ from fit_runs import frames
 
 from linkrisk import Cancel, compare
 from linkrisk.solver.backends.base import BackendResult
-from linkrisk.solver.backends.isolated import run_isolated
-from linkrisk.solver.backends.jobs import Job
-from linkrisk.solver.run.child_processes import main_module_hidden
+from linkrisk.solver.backends.guard import Job, run_isolated
 from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run.processes import main_module_hidden
 
 FILES = frames(3, 40, 3, noise=0.6)
 BACKENDS = ["scipy", "exact", "highs"]

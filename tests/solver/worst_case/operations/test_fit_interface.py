@@ -11,9 +11,9 @@ from aggregator_cases import CASES, LABELS
 from fit_runs import KEYS, check, frames, solve
 
 from linkrisk import fit
+from linkrisk.solver.linkage.records_table import TABLE_COLUMNS
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
-from linkrisk.solver.run.records import TABLE_COLUMNS
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 

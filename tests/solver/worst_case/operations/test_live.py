@@ -13,8 +13,7 @@ from fit_runs import frames
 
 from linkrisk import fit, risk, sweep
 from linkrisk.solver.run.interruption import interruptible
-from linkrisk.solver.run.kernel import SILENT, notebook
-from linkrisk.solver.run.progress import Progress
+from linkrisk.solver.run.progress import SILENT, Progress, notebook
 from linkrisk.solver.worst_case.operations import live
 
 

@@ -16,7 +16,7 @@ from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.results import WEIGHTED
+from linkrisk.solver.schemas.intervals import WEIGHTED
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 from linkrisk.solver.worst_case.sampled.result import _counted
 from linkrisk.solver.worst_case.sampled.samples import Plan, Stage, draw_samples

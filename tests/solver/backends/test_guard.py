@@ -31,13 +31,13 @@ from misbehaving_backends import GREED
 from scipy import sparse
 
 from linkrisk.formulations.programs import MilpModel, named
-from linkrisk.solver.backends import isolated, registry
+from linkrisk.solver.backends import guard, registry
 from linkrisk.solver.backends.base import BackendProgress, SolveOptions
-from linkrisk.solver.backends.isolated import solve_isolated
+from linkrisk.solver.backends.guard import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
-from linkrisk.solver.run import memory
-from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch, peak_of
-from linkrisk.solver.run.status import Limit, Status
+from linkrisk.solver.run import processes
+from linkrisk.solver.run.clock import Limit, Status
+from linkrisk.solver.run.processes import MemoryMeter, MemoryWatch, peak_of
 
 pytestmark = pytest.mark.usefixtures("fresh_processes")
 
@@ -54,8 +54,8 @@ def _misbehaving(monkeypatch):
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch):
     """On a slow machine an optimiser may take long to notice that it shall end."""
-    monkeypatch.setattr(isolated, "GRACE", PATIENCE)
-    monkeypatch.setattr(isolated, "STOP_GRACE", PATIENCE)
+    monkeypatch.setattr(guard, "GRACE", PATIENCE)
+    monkeypatch.setattr(guard, "STOP_GRACE", PATIENCE)
 
 
 @pytest.mark.parametrize("name", available_backends())
@@ -126,7 +126,7 @@ def test_a_started_program_is_looked_at_while_it_runs(hungry):
 @pytest.mark.parametrize("system", ["Linux", "another"])
 def test_another_process_is_watched_on_every_system(system, monkeypatch, tmp_path):
     if system != "Linux":
-        monkeypatch.setattr(memory, "PROCESSES", tmp_path)
+        monkeypatch.setattr(processes, "PROCESSES", tmp_path)
     watch = MemoryWatch(os.getpid())
     assert 2**28 + 20 * MEGABYTE < watch.look() < 2**40
 
@@ -175,9 +175,9 @@ class Hands:
 
 @pytest.fixture
 def hands(monkeypatch) -> Hands:
-    monkeypatch.setattr(isolated, "time", Hands())
-    monkeypatch.setattr(isolated, "GRACE", 10.0)
-    return isolated.time
+    monkeypatch.setattr(guard, "time", Hands())
+    monkeypatch.setattr(guard, "GRACE", 10.0)
+    return guard.time
 
 
 @pytest.mark.parametrize("name", ["deaf", "greedy"])
@@ -202,7 +202,7 @@ def test_overrun_is_killed_from_outside(name, hands):
 
 
 def test_a_child_that_does_not_stop_is_killed(monkeypatch, capfd):
-    monkeypatch.setattr(isolated, "STOP_GRACE", 0.0)
+    monkeypatch.setattr(guard, "STOP_GRACE", 0.0)
     answer = solve_isolated("deaf", knapsack(), SolveOptions(), watch=lambda seen: seen.bound == 3.0)
     result = answer.result
     assert (result.status, result.limit, result.bound) == (Status.INTERRUPTED, Limit.USER, 3.0)
@@ -263,7 +263,7 @@ PRESSED = """
     sys.path.insert(0, {folder!r})
     from backend_problems import PATIENCE, market_split
     from linkrisk.solver.backends.base import SolveOptions
-    from linkrisk.solver.backends.isolated import solve_isolated
+    from linkrisk.solver.backends.guard import solve_isolated
 
     press = lambda *_: os.killpg(os.getpgrp(), signal.SIGINT)
     start = SpawnProcess.start
@@ -302,12 +302,12 @@ def test_a_script_without_a_main_guard_runs_once(tmp_path):
             print("the script runs")
             from backend_problems import knapsack
             from linkrisk.solver.backends.base import SolveOptions
-            from linkrisk.solver.backends.isolated import solve_isolated
+            from linkrisk.solver.backends.guard import solve_isolated
             print(solve_isolated("scipy", knapsack(), SolveOptions()).result.status.value)
             """
         )
     )
-    folders = [str(Path(isolated.__file__).parents[2]), str(SUPPORT)]
+    folders = [str(Path(guard.__file__).parents[2]), str(SUPPORT)]
     run = subprocess.run(
         [sys.executable, str(script)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(folders)},

@@ -1,4 +1,4 @@
-"""Solving in a process of its own: memory measured, time limit enforced from outside, crashes contained."""
+"""Optimisers in processes of their own: memory measured, time limits enforced, crashes contained."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import signal
 import tempfile
 import time
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -21,18 +22,62 @@ from typing import Any
 from linkrisk.arrays import FloatArray
 from linkrisk.errors import Spelling, spell_by, spelling
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.background import NOTHING_KNOWN, TICK
-from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Watcher
-from linkrisk.solver.backends.jobs import Job, SolveJob
+from linkrisk.solver.backends.base import (
+    NOTHING_KNOWN,
+    TICK,
+    Backend,
+    BackendProgress,
+    BackendResult,
+    SolveOptions,
+    Watcher,
+)
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.child_processes import (
+from linkrisk.solver.run.clock import Limit, Status
+from linkrisk.solver.run.processes import (
+    MemoryMeter,
+    MemoryWatch,
     children_allowed,
     end_with_parent,
     interrupt_held_back,
     main_module_hidden,
 )
-from linkrisk.solver.run.memory import MemoryMeter, MemoryWatch
-from linkrisk.solver.run.status import Limit, Status
+
+
+class Job(ABC):
+    """Work for a process of its own, where it arrives pickled."""
+
+    title: str  # What works, for messages: ``backend 'highs'``
+    name: str  # The backend that the result names when the process has not answered
+    time_limit: float | None  # Seconds for `run`
+    takes_watcher: bool  # Whether `run` calls `watch`
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Import what the work needs, before the clock starts."""
+
+    @abstractmethod
+    def run(self, watch: Watcher | None) -> BackendResult:
+        """Do the work; `RuntimeError` when it fails."""
+
+
+class SolveJob(Job):
+    """Solving a model on a backend."""
+
+    def __init__(
+        self, backend: Backend, model: MilpModel, options: SolveOptions, starts: Sequence[FloatArray]
+    ) -> None:
+        self._backend, self._model, self._options, self._starts = backend, model, options, starts
+        self.title, self.name = f"backend {backend.name!r}", backend.name
+        self.time_limit, self.takes_watcher = options.time_limit, backend.takes_watcher
+
+    def prepare(self) -> None:
+        """Import the optimiser."""
+        self._backend.version()
+
+    def run(self, watch: Watcher | None) -> BackendResult:
+        """Solve."""
+        return self._backend.solve(self._model, self._options, starts=self._starts, watch=watch)
+
 
 GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""
@@ -43,19 +88,12 @@ STOP_GRACE = 5.0
 
 @dataclass(frozen=True)
 class IsolatedResult:
-    """A result, and what it cost.
+    """A result, and what it cost."""
 
-    Attributes
-    ----------
-    result : BackendResult
-        What the backend returned in the child.
-    peak_memory_bytes : int
-        Peak resident memory of the child: the interpreter, the imported packages (about 100 MB), the
-        model's arrays, the optimiser, and the largest program that the optimiser started (CBC). Of a child
-        that was killed, what it was seen to hold until then. 0 when the system does not tell.
-    """
-
-    result: BackendResult
+    result: BackendResult  # What the backend returned in the child
+    # Peak resident memory of the child: the interpreter, the imported packages (about 100 MB), the model's
+    # arrays, the optimiser, and the largest program that the optimiser started (CBC). Of a child that was
+    # killed, what it was seen to hold until then. 0 when the system does not tell.
     peak_memory_bytes: int
 
 
@@ -66,31 +104,13 @@ def solve_isolated(
     starts: Sequence[FloatArray] = (),
     watch: Watcher | None = None,
 ) -> IsolatedResult:
-    """Run the backend `name` in a fresh process.
+    """Solve a model by a backend in a process of its own.
 
-    On Ctrl-C the child is asked for what it has, where the backend can be asked, else killed; Ctrl-C
-    again kills it. A child that overruns the time limit by `GRACE` seconds is killed. A killed child's
-    result has no solution, the last bound that it told, and the memory that it was seen to hold.
-
-    Parameters
-    ----------
-    name : str
-        A backend of the registry.
-    model, options, starts, watch
-        As in `Backend.solve`; `watch` is called by this process, about every tenth of a second, and can
-        stop every backend. Only some tell it progress.
-
-    Returns
-    -------
-    IsolatedResult
-        The child's result and its peak memory.
-
-    Raises
-    ------
-    UsageError
-        The backend is unknown or not installed.
-    RuntimeError
-        The optimiser failed, or the child died; with the last line it wrote.
+    On Ctrl-C, or when `watch` answers True, the child is asked for what it has, where the backend can be
+    asked, else killed; Ctrl-C again kills it. A child that overruns the time limit by `GRACE` seconds is
+    killed. A killed child's result has no solution, its last bound, and the memory that it was seen to hold.
+    `watch` is called here, about every tenth of a second. RuntimeError when the optimiser failed, or the
+    child died, with the last line that it wrote.
     """
     return run_isolated(SolveJob(get_backend(name), model, options, starts), watch)
 

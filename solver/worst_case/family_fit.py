@@ -1,106 +1,21 @@
-"""What `fit` and `evaluate` return: frozen, readable, and the same as their JSON."""
+"""What `fit` returns of one family of distances: its worst case, and the bound on it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from linkrisk.solver.run.plots import Plots
-from linkrisk.solver.run.records import RecordsTable
-from linkrisk.solver.run.result import Result
-
-LINKED = ("linked", "linked_upper_bound")
-EXPECTED = ("expected_links", "expected_links_upper_bound")
-WEIGHTED = ("weighted_links", "weighted_links_upper_bound")
-"""Keys of the JSON for the two ends of what a search maximises: records, with shared ties expected links,
-with sampling weights the sum of theirs."""
-
-
-_SAME = 1e-9
-_NOTHING = 0.01
-"""A bound that rules out no more than this share of what lies between the attack and all records is none."""
-
-
-def objective(result: Container[str]) -> tuple[str, str]:
-    """Which of these pairs of keys a result has for what was maximised."""
-    return next((keys for keys in (WEIGHTED, EXPECTED) if keys[1] in result), LINKED)
-
-
-def limit_key(keys: tuple[str, str]) -> str:
-    """The key for what is not exceeded with some confidence, where samples were searched."""
-    return f"{keys[0]}_confidence_limit"
-
-
-def least_key(keys: tuple[str, str]) -> str:
-    """The key for what is linked at least, with the same confidence, where not all records were counted."""
-    return f"{keys[0]}_lower_limit"
-
-
-def least_of(result: Mapping[str, Any]) -> float:
-    """What the JSON of a fit says is linked at least: what was counted, or what that says of all records."""
-    keys = objective(result)
-    least: float = result.get(least_key(keys), result.get(keys[0], result["linked"]))
-    return least
-
-
-def says_more(low: float, high: float, total: float) -> bool:
-    """Whether a bound says more than that no more than all are linked: it rules out some of what is open."""
-    return total - high > max(_NOTHING * (total - low), 1e-9 * total)
-
-
-def meets(low: float, high: float) -> bool:
-    """Whether attack and bound are the same number, up to the rounding of sums."""
-    return high - low <= _SAME * abs(low) + 1e-12
-
-
-def is_bound(low: float, high: float, total: float) -> bool:
-    """Whether an upper end is one: it meets the attack, or says more than that all may be linked."""
-    return meets(low, high) or says_more(low, high, total)
-
-
-def guessed_ends(
-    fits: Iterable[Mapping[str, Any]], low: float, high: float, total: float
-) -> tuple[float, float] | None:
-    """What is linked where equal candidates are guessed among; None where no record has some, or they were.
-
-    Parameters
-    ----------
-    fits : iterable of mapping
-        Details or JSON of the fits that the ends are of.
-    low, high, total : float
-        What is linked without guessing, what none exceeds, and what both are part of.
-    """
-    tied = [one["tied"] for one in fits if "expected_links" in (one.get("tied") or {})]
-    if not tied:
-        return None
-    least = max(low, *(one["expected_links"] for one in tied))
-    more = max(one.get("guessed_at_most", total) for one in tied)
-    return least, max(least, min(high + more, total))
-
-
-def plain(value: Any) -> Any:
-    """Whole floats as integers and infinities as None, so that JSON reads as people count."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return None
-        return int(value) if value.is_integer() else value
-    return value
-
-
-NOT_YET = "it was asked for, and not made yet"
-"""Why there is no certificate of a fit whose certificate is to come."""
-
-
-def may_say_proven(fitted: Mapping[str, Any]) -> bool:
-    """Whether a bound that a fit has reached may be called proven, from its details or its JSON.
-
-    Not where an attribute cannot be compared, nor where a certificate was asked for that could not be made.
-    """
-    asked = fitted.get("certificate")
-    made = not isinstance(asked, Mapping) or asked.get("made") is True
-    return made and "not_comparable" not in fitted
+from linkrisk.solver.linkage.records_table import RecordsTable
+from linkrisk.solver.run.result import Plots, Result
+from linkrisk.solver.schemas.intervals import (
+    LINKED,
+    guessed_ends,
+    least_of,
+    limit_key,
+    may_say_proven,
+    objective,
+    says_more,
+)
 
 
 @dataclass(frozen=True)

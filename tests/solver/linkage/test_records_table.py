@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk.solver.run import records
-from linkrisk.solver.run.records import TABLE_COLUMNS, RecordsTable
+from linkrisk.solver.linkage import records_table as records
+from linkrisk.solver.linkage.records_table import TABLE_COLUMNS, RecordsTable
 from linkrisk.solver.run.result import dump_json
 
 ROWS = (

@@ -1,0 +1,227 @@
+"""Blocks shared out to workers that hold all candidates, or one partition of them each.
+
+What becomes of a block depends on nothing but the distance and the candidates, so that answers are the same
+on any number of workers.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.formulations.linkage.box_tree import regions
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.solver.linkage.block_workers import Mark, ReportTasks, Stop
+from linkrisk.solver.linkage.distance_kernels import Found, nothing_found
+from linkrisk.solver.linkage.distance_ranks import RANKING
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.partitions import Merged, PartedPair, PartTask, partitions_of, settle_part
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.pool import TASKS, WorkerPool
+from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.remote import Asked, Deferred
+from linkrisk.solver.run.workers import Do, Workers
+
+Answer = TypeVar("Answer")
+Given = TypeVar("Given")
+
+WORTH = 50_000_000
+"""Pairs of a block and a candidate from which ranks are shared out: fewer are done before they are sent."""
+
+STOPS_SOONER = 40
+"""Times as many for what needs no ranks, and ends at the first rival that is nearer."""
+
+FEWEST, MOST = 256, 32_768
+"""Blocks of a task: fewer are not worth their way, of more a lost one costs too much."""
+
+TASKS_EACH = 4
+"""Tasks for each worker, so that none waits long for the last one."""
+
+
+def counting_by(
+    pool: WorkerPool, pair: LinkagePair, report: Reporter | None = None, partitions: int | None = None
+) -> SharedCounts | None:
+    """Have the workers of a pool count a pair, in partitions where it is large; None without any."""
+    tell = None if report is None else lambda work: report(Progress.uncounted(TASKS, work))
+    many = partitions_of(pair) if partitions is None else partitions
+    if many > 1:
+        parts = PartedPair(pair, many)
+        holders = pool.holders(parts)
+        if holders is not None:
+            return PartedCounts(holders, parts, tell)
+    workers = pool.workers(pair)
+    return None if workers is None else WholeCounts(workers, pair, itself, tell)
+
+
+def itself(pair: LinkagePair) -> LinkagePair:
+    """Return the pair, where that is what workers share."""
+    return pair
+
+
+class SharedCounts(ABC):
+    """Share blocks out to workers (`BlockWorkers`), one call at a time."""
+
+    def __init__(self, workers: Workers[Any], pair: LinkagePair, report: ReportTasks | None = None) -> None:
+        self._workers, self._pair, self._report = workers, pair, report
+        self._one_at_a_time = threading.Lock()
+
+    def listen(self, report: ReportTasks) -> None:
+        """Report to another function from now on."""
+        self._report = report
+
+    def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
+        """Rank the partners of some blocks; None where they are too few, or the workers busy."""
+        worth = WORTH * (1 if purpose == RANKING else STOPS_SOONER)
+        return self._shared_out(blocks.size, worth, lambda: self._ranked(form, purpose, blocks, stop))
+
+    def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
+        """Mark blocks; None: that takes all candidates."""
+        del mark, stop
+        return None
+
+    @abstractmethod
+    def _ranked(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found:
+        """Rank the partners of some blocks."""
+
+    def _shared_out(self, blocks: int, worth: int, do: Callable[[], Answer]) -> Answer | None:
+        """Share out what is worth it, unless the workers are busy, perhaps for another thread."""
+        if blocks * len(self._pair.candidates) < worth or self._workers.busy:
+            return None
+        if not self._one_at_a_time.acquire(blocking=False):
+            return None
+        try:
+            return do()
+        finally:
+            self._one_at_a_time.release()
+
+    def _answers(
+        self, do: Do[Any, Any, Answer], tasks: Sequence[Any], stop: Stop | None, before: int = 0, of: int = 0
+    ) -> Iterator[tuple[int, Answer]]:
+        """Yield the answers to all tasks, here those that workers give up, as far as there is time."""
+        clock = Clock(None, cancel=None if stop is None else Asked(stop))
+        for done, numbered in enumerate(self._workers.every(do, tasks, clock), start=before + 1):
+            yield numbered
+            if self._report is not None:
+                self._report(f"{done:,} of {of or len(tasks):,} tasks")
+
+    def _most(self, blocks: int) -> int:
+        """Blocks of a task where so many are shared out."""
+        return min(MOST, max(FEWEST, math.ceil(blocks / (TASKS_EACH * self._workers.slots))))
+
+
+class WholeCounts(SharedCounts, Generic[Given]):
+    """Share blocks out to workers each of which holds all candidates.
+
+    `given`: what they share. `pair_of`: the file pair in what they share; at the top level of a module.
+    """
+
+    def __init__(
+        self,
+        workers: Workers[Given],
+        given: Given,
+        pair_of: Callable[[Given], LinkagePair],
+        report: ReportTasks | None = None,
+    ) -> None:
+        super().__init__(workers, pair_of(given), report)
+        self._pair_of = pair_of
+
+    def _ranked(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found:
+        found, places = nothing_found(blocks.size), self._neighbours(blocks, np.maximum(form.importance, 0.0))
+        do = partial(count_part, self._pair_of, form, purpose)
+        for at, part in self._answers(do, [blocks[place] for place in places], stop):
+            for all_values, values in zip(found, part, strict=True):
+                all_values[places[at]] = values
+        return found
+
+    def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
+        """Mark blocks; None as `found`."""
+        return self._shared_out(self._pair.blocks, WORTH, lambda: self._marked(mark, stop))
+
+    def _marked(self, mark: Mark, stop: Stop) -> BoolArray:
+        pair, found = self._pair, np.zeros(self._pair.blocks, dtype=np.bool_)
+        places = self._neighbours(np.arange(pair.blocks), np.ones(len(pair.attributes)))
+        for at, part in self._answers(partial(mark_part, self._pair_of, mark), places, stop):
+            found[places[at]] = part
+        return found
+
+    def _neighbours(self, blocks: IndexArray, importance: FloatArray) -> list[IndexArray]:
+        """Places in `blocks` of each task's: neighbours, which need the same candidates in the cache."""
+        many, pair = math.ceil(blocks.size / self._most(blocks.size)), self._pair
+        categories = np.zeros(len(pair.attributes), dtype=np.intp)
+        for k, table in pair.looked_up.items():
+            categories[k] = len(table)
+        places = regions(pair.queries[blocks], importance, categories, math.ceil(math.log2(many)))
+        return [np.sort(place) for place in places if place.size]
+
+
+def count_part(
+    pair_of: Callable[[Given], LinkagePair],
+    form: DistanceForm,
+    purpose: int,
+    given: Given,
+    blocks: IndexArray,
+    clock: Clock,
+) -> Found:
+    """Count some blocks, at a worker."""
+    evaluator = Evaluator(pair_of(given), clock.most_threads, stop=lambda: clock.expired)
+    return evaluator.found(form, purpose, blocks)
+
+
+def mark_part(
+    pair_of: Callable[[Given], LinkagePair], mark: Mark, given: Given, blocks: IndexArray, clock: Clock
+) -> BoolArray:
+    """Mark some blocks, at a worker."""
+    return mark(pair_of(given).part(blocks), lambda: clock.expired, clock.most_threads)
+
+
+class PartedCounts(SharedCounts):
+    """Share blocks out to workers that hold some partitions of the candidates each.
+
+    In rounds: every group of blocks goes to the partition of its partners, and then from one to the next with
+    the nearest rivals found so far, as long as there are blocks that this matters to.
+    """
+
+    def __init__(self, workers: Workers[Any], parts: PartedPair, report: ReportTasks | None = None) -> None:
+        super().__init__(workers, parts.pair, report)
+        self._parts = parts
+
+    def _ranked(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found:
+        parts, groups = len(self._parts), self._groups(blocks)
+        merged, do = Merged(blocks.size, parts, purpose), partial(settle_part, form, purpose)
+        for turn in range(parts):
+            still = merged.open
+            groups = [(home, places[still[places]]) for home, places in groups]
+            begun = [(home, places) for home, places in groups if places.size]
+            tasks = [
+                PartTask(
+                    (home + turn) % parts,
+                    Deferred(self._parts.blocks, blocks[places], merged.known[places]),
+                )
+                for home, places in begun
+            ]
+            before, of = turn * len(groups), parts * len(groups)
+            for at, found in self._answers(do, tasks, stop, before, of):
+                merged.add(begun[at][1], found)
+        return merged.whole()
+
+    def _groups(self, blocks: IndexArray) -> list[tuple[int, IndexArray]]:
+        """Partitions, and places in `blocks` of neighbours whose partners are there."""
+        most = self._most(blocks.size)
+        order = np.argsort(self._parts.place[blocks], kind="stable")
+        homes = self._parts.home[blocks[order]]
+        found: list[tuple[int, int, IndexArray]] = []
+        for part in range(len(self._parts)):
+            own = order[homes == part]
+            some = np.array_split(own, max(1, math.ceil(own.size / most)))
+            found += [(turn, part, places) for turn, places in enumerate(some)]
+        # Tasks of one partition wait for the same worker: with those of others between them all have some.
+        found.sort(key=lambda group: group[:2])
+        return [(part, places) for _, part, places in found if places.size]

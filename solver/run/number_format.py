@@ -1,0 +1,87 @@
+"""Numbers as readers want them: counts with their nouns, shares in per cent, gaps between cost and bound."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def persons(value: float) -> str:
+    """Write a sum of sampling weights: whole persons, as nobody is a part of one."""
+    return count(round(value))
+
+
+def count(value: float) -> str:
+    """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
+    text = f"{int(value):,}" if value == int(value) else f"{value:,.2f}".rstrip("0").rstrip(".")
+    return text.replace("-", MINUS)
+
+
+def several(many: int, what: str, plural: str | None = None) -> str:
+    """A number with its noun, whose `plural` may be another than with an s."""
+    return f"{count(many)} {what if many == 1 else plural or what + 's'}"
+
+
+_MOST_DIGITS = 5
+_ROUNDING = 1e-13
+
+
+def percent(share: float) -> str:
+    """Write a share of one: ``93.0 %``, and with more digits what would look like nothing or like all.
+
+    Shares that differ from 1 or 0 by the rounding of sums of weights are 1 or 0.
+    """
+    value = 100.0 if math.isclose(share, 1.0, rel_tol=1e-12) else 100.0 * share + 0.0  # no negative zero
+    value = 0.0 if abs(share) < _ROUNDING else value
+    for digits in range(1, _MOST_DIGITS + 1):
+        text = f"{value:.{digits}f}"
+        if value == 0.0 or abs(value) >= 100.0 or abs(float(text)) not in (0.0, 100.0):
+            return f"{text} %"
+    sign, larger = ("-", abs(value) < 1.0) if value < 0.0 else ("", abs(value) > 1.0)
+    least = 10.0**-_MOST_DIGITS
+    end = least if abs(value) < 1.0 else 100.0 - least
+    return f"{'>' if larger else '<'} {sign}{end:.{_MOST_DIGITS}f} %"
+
+
+def confident(confidence: float) -> str:
+    """Write how sure a limit is: ``95 % confidence``; and 100 only for what is certain."""
+    return f"{100.0 * confidence:.10g} % confidence"
+
+
+def with_confidence(confidence: float | None) -> str:
+    """Write the end of a sentence whose limit is not certain: ``, with 95 % confidence``."""
+    return "" if confidence is None else f", with {confident(confidence)}"
+
+
+def two_digits(value: float) -> str:
+    """Write how many per cent a gap is: ``1.7``, ``0.0001`` for all below, ``45``; and 100 only for all."""
+    if 0.0 < value < 0.0001:
+        return "0.0001"
+    if 99.5 <= value < 100.0:
+        return f"{math.floor(10.0 * value) / 10.0:.1f}"
+    return format(Decimal(f"{value:.2g}"), "f")
+
+
+NO_BOUND = "no bound above 0 was found"
+
+_SHOWN = 5e-7
+"""Less than this is 0 in texts, which have six digits after the point; of costs below 1, it is a share."""
+
+
+def has_bound(cost: float, bound: float) -> bool:
+    """Whether anything is known: that nothing costs less than 0 is true of all costs."""
+    return bound >= _SHOWN * min(1.0, cost)
+
+
+def gap(cost: float, bound: float) -> float:
+    """By how many per cent of a cost its bound is below it."""
+    return 100.0 * (cost - bound) / cost if cost > 0 else 0.0
+
+
+def no_less(claim: str, cost: float, bound: float, shown: str) -> str:
+    """Write the dual bound on a cost after a claim such as ``no pattern that protects costs less than``."""
+    if not has_bound(cost, bound):
+        return NO_BOUND
+    return f"{claim} {shown}, a gap of {two_digits(gap(cost, bound))} %"
