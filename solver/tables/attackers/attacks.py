@@ -14,8 +14,7 @@ from linkrisk.formulations.tables.attacker import reach
 from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
-from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 
 _OPTIONS = LinearOptions(
     feasibility=1e-9,

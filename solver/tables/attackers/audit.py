@@ -18,7 +18,7 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.run.workers import Sequential, Processes, Workers
+from linkrisk.solver.run.workers import Processes, Sequential, Workers
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends, integer_unmet
 from linkrisk.solver.tables.attackers.pieces import Ends, Furthest, Piece, known_exactly, pieces_of
@@ -56,14 +56,10 @@ def answers(
 
     `do`: at the top level of a module; its task comes with a number. `workers`: processes beside this one.
     """
-    here = Sequential(work)
-    pool: Workers[Work] = here if workers is None else Processes(work, workers, 1)
-    left = dict(enumerate(tasks))
+    pool: Workers[Work] = Sequential(work) if workers is None else Processes(work, workers, 1)
     try:
-        for who in (pool, here):  # a process that died must not cost an answer
-            for (number, task), answer in who.each(do, list(left.items()), clock, lambda _: clock.remaining):
-                del left[number]
-                yield task, answer
+        for at, answer in pool.every(do, list(enumerate(tasks)), clock, lambda _: clock.remaining):
+            yield tasks[at], answer
     finally:
         pool.close()
 

@@ -20,8 +20,7 @@ from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.exact import Exact, ExactRelations, exact, exact_witness
 from linkrisk.formulations.tables.witnesses import Reach
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet

@@ -22,9 +22,7 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Reach, Witness, counted_reach, valid
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.base import linear_program
-from linkrisk.solver.backends.linear.base import solved_by
+from linkrisk.solver.backends.linear.base import LinearOptions, linear_program, solved_by
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.least_energy import farthest

@@ -28,8 +28,7 @@ from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.units import in_units
-from linkrisk.solver.backends.linear.base import LinearOptions
-from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.integer_audit import IntegerMet, integer_unmet

@@ -29,12 +29,9 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, Onlooking, Reached, Whole
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus
-from linkrisk.solver.backends.linear.base import linear_program
-from linkrisk.solver.backends.linear.base import solved_by
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus, linear_program, solved_by
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.clock import Status
+from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 

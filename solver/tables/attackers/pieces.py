@@ -22,9 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution
-from linkrisk.solver.backends.linear.base import linear_program
-from linkrisk.solver.backends.linear.base import solved_by
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution, linear_program, solved_by
 from linkrisk.solver.run.clock import Clock
 
 

@@ -29,12 +29,11 @@ from linkrisk.solver.options.operations.tables.suppress import (
 )
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.pool import pool_choice
+from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.progress import Reporter
-from linkrisk.solver.run.clock import Status
 from linkrisk.solver.tables.attackers.audit import Audit, audit, audit_levels
 from linkrisk.solver.tables.attackers.certified import Certified, certify
 from linkrisk.solver.tables.operations.attacked_table import (

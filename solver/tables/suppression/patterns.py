@@ -19,8 +19,7 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import Crowd
-from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram
-from linkrisk.solver.backends.linear.base import linear_program
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.attacks import Seen
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
