@@ -11,7 +11,7 @@ from typing import Self
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.microdata.formats.delimited import plain_rows
-from linkrisk.datasets.microdata.formats.delimited_shape import check_header
+from linkrisk.datasets.microdata.formats.delimited_rows import check_header
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable, read_table
 from linkrisk.datasets.microdata.names import parse_pair, shown_name, shown_names
 from linkrisk.datasets.microdata.values import are_numbers

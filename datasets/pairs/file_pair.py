@@ -47,13 +47,13 @@ from linkrisk.datasets.pairs.categorical import (
     with_frequencies,
     with_undeclared,
 )
-from linkrisk.datasets.pairs.left_in import LeftIn, left_in
 from linkrisk.datasets.pairs.recodings import (
     NumberRecoding,
     date_recodings,
     inferred_recodings,
     without_common,
 )
+from linkrisk.datasets.pairs.released_columns import LeftIn, left_in
 from linkrisk.datasets.pairs.remarks import recoding_notes, remarks
 from linkrisk.datasets.pairs.survey_design import SurveyDesign, survey_design
 from linkrisk.errors import called

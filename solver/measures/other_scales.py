@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.cells import are_numeric
 from linkrisk.datasets.pairs.column_relations import parts
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.datasets.pairs.left_in import SAYS_NOTHING, role_of
+from linkrisk.datasets.pairs.released_columns import SAYS_NOTHING, role_of
 from linkrisk.datasets.pairs.several_files import side_by_side
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from linkrisk.datasets.microdata.names import shown_name, shown_names
-from linkrisk.datasets.pairs.left_in import ColumnLeftIn, listed
+from linkrisk.datasets.pairs.released_columns import ColumnLeftIn, listed
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
 from linkrisk.formulations.linkage.pair import Direction, Ties

@@ -22,13 +22,15 @@ from linkrisk.datasets.microdata.formats.base import (
     parts,
     sentence,
 )
-from linkrisk.datasets.microdata.formats.delimited_blocks import UncertainError, opening, tables
-from linkrisk.datasets.microdata.formats.delimited_shape import (
+from linkrisk.datasets.microdata.formats.delimited_rows import (
     DELIMITERS,
+    UncertainError,
     check_shape,
     delimiter_of,
     header_line,
+    opening,
     stripped,
+    tables,
     without_end,
 )
 from linkrisk.datasets.microdata.formats.delimited_types import Tables, TypedColumns, typed_columns
@@ -173,7 +175,7 @@ def _rows(text: str, delimiter: str) -> list[Any]:
     """The records of a text whose rows are even, as one Arrow table of text."""
     import pyarrow
 
-    header, *rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header, *rows = csv.reader(io.StringIO(without_end(text), newline=""), delimiter=delimiter)
     columns = list(zip(*rows, strict=True)) or [()] * len(header)
     cells = [[cell or None for cell in column] for column in columns]
     arrays = [pyarrow.array(column, pyarrow.string()) for column in cells]
@@ -184,7 +186,10 @@ def plain_rows(path: Path) -> list[list[str]]:
     """The cells of a delimited file row by row, its first one, too, without blanks around them."""
     text, _, delimiter = _decoded(path)
     check_shape(text, delimiter, path, named=False)
-    return [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=delimiter)]
+    return [
+        [cell.strip() for cell in row]
+        for row in csv.reader(io.StringIO(without_end(text)), delimiter=delimiter)
+    ]
 
 
 def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
@@ -201,10 +206,10 @@ def dialect_for(dialect: Dialect, path: Path) -> DelimitedDialect:
 
 
 def _decoded(path: Path) -> tuple[str, str, str]:
-    """The text of a file without blanks around its cells or lines at its end, its encoding, its delimiter."""
+    """The text of a file without blanks around its cells, its encoding and its delimiter."""
     text, encoding = decode(path.read_bytes(), path)
     delimiter = delimiter_of(text, path.suffix.lower())
-    return without_end(stripped(text, delimiter)), encoding, delimiter
+    return stripped(text, delimiter), encoding, delimiter
 
 
 def _remarks(dialect: DelimitedDialect, unclear: Sequence[str], apart: Sequence[str]) -> tuple[str, ...]:

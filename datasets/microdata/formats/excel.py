@@ -16,9 +16,8 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import Dialect, Format, Holds, StoredFile, columns, losses
-from linkrisk.datasets.microdata.formats.delimited_shape import check_header
+from linkrisk.datasets.microdata.formats.delimited_rows import check_header
 from linkrisk.datasets.microdata.formats.file_content import check_content, first_line
 from linkrisk.datasets.microdata.formats.number_text import is_code, number_signs, reading_options
 from linkrisk.datasets.microdata.names import with_columns
@@ -38,6 +37,8 @@ _ROWS, _COLUMNS, _LETTERS = 1_048_575, 16_384, 32_767
 _MOST_EMPTY = 500_000
 """Cells without a value below or right of the table that are read over: a few seconds."""
 
+_NEVER = (1980, 1, 1, 0, 0, 0)
+_WRITTEN = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*<")
 _PADDED = re.compile(r"0{2,}")
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _FORMULA = re.compile(rb"<f[ >]")
@@ -102,7 +103,7 @@ class Excel(Format):
             sheet.append([_cell(sheet, value) for value in row])
         target = io.BytesIO()
         book.save(target)
-        return {path: timeless.excel(target.getvalue())}
+        return {path: _without_moment(target.getvalue())}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, whole numbers of many digits, empty text."""
@@ -297,3 +298,16 @@ def _cell(sheet: Any, value: Any) -> Any:
     else:
         cell._value, cell.data_type = str(value), "s"
     return cell
+
+
+def _without_moment(content: bytes) -> bytes:
+    """A workbook without the moment at which it was written: the same table is the same file."""
+    target = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as book,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as made,
+    ):
+        for name in book.namelist():
+            part = _WRITTEN.sub(rb"\g<1>1980-01-01T00:00:00Z<", book.read(name))
+            made.writestr(zipfile.ZipInfo(name, _NEVER), part, zipfile.ZIP_DEFLATED)
+    return target.getvalue()

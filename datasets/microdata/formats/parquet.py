@@ -24,7 +24,7 @@ from linkrisk.datasets.microdata.formats.base import (
     losses,
     sentence,
 )
-from linkrisk.datasets.microdata.formats.delimited_shape import check_header
+from linkrisk.datasets.microdata.formats.delimited_rows import check_header
 from linkrisk.datasets.microdata.formats.file_content import check_content, first_line
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.names import with_columns

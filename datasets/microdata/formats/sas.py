@@ -10,7 +10,6 @@ from pathlib import Path
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import (
     Dialect,
     Format,
@@ -33,6 +32,12 @@ from linkrisk.datasets.microdata.formats.readstat import (
     with_missing_text,
     with_whole_numbers,
 )
+
+_MOMENT = re.compile(rb"\d{2}[A-Z]{3}\d{2}:\d{2}:\d{2}:\d{2}")
+_NEVER = b"01JAN80:00:00:00"
+"""In the place of the moment of writing, so that the same table is the same file."""
+_HEADERS = 880
+"""Eleven records of 80 letters, among them those of library and member (SAS technical note TS-140)."""
 
 
 class Sas(Format):
@@ -142,7 +147,7 @@ class SasTransport(Format):
             column_labels={name: cut(label, most) for name, label in labels.items() if label},
             variable_format=_formats(stored, frame, dialect.version),
         )
-        return {path: timeless.sas_transport(content)}
+        return {path: _MOMENT.sub(_NEVER, content[:_HEADERS]) + content[_HEADERS:]}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Value labels, missing codes, types that SAS does not have."""

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import (
     ColumnNotes,
     Dialect,
@@ -40,6 +39,11 @@ from linkrisk.datasets.microdata.formats.readstat import (
 )
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.values import Kind, kind_of
+
+_MOMENT = slice(92, 109)
+_NEVER = b"01 Jan 8000:00:00"
+"""Date and time of writing in the header, nine and eight letters (PSPP developer's guide), and what replaces
+them, so that the same table is the same file."""
 
 _LABEL_BYTES, _VALUE_LABEL_BYTES, _MISSING_BYTES = 256, 120, 8
 _RULES = (
@@ -133,7 +137,7 @@ class Spss(Format):
             compress=packed,
             row_compress=not packed,
         )
-        return {path: timeless.spss(content)}
+        return {path: content[: _MOMENT.start] + _NEVER + content[_MOMENT.stop :]}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Types that SPSS does not have, what is too long, more missing codes than it takes."""

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from linkrisk.datasets.microdata import unfinished as module
-from linkrisk.datasets.microdata.unfinished import unfinished
-from linkrisk.datasets.microdata.writing import write_pieces, write_whole
+from linkrisk.datasets.microdata import writing as module
+from linkrisk.datasets.microdata.writing import unfinished, write_pieces, write_whole
 
 KILLED = """
 import os, signal, sys

@@ -14,7 +14,7 @@ from linkrisk import mask, run_protocol
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.left_in import ColumnLeftIn
+from linkrisk.datasets.pairs.released_columns import ColumnLeftIn
 
 N = 40
 SCHEMA = """

@@ -13,8 +13,7 @@ import pytest
 from format_cases import described, there_and_back
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.argus_records import typed_cells
+from linkrisk.datasets.microdata.formats.argus import Argus, typed_cells
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file
 from linkrisk.datasets.microdata.missing import MissingRange

@@ -1,7 +1,4 @@
-"""Columns of a masked file that are not compared, and have the values of the original: whom they tell.
-
-Digests of values without a secret (hashed ids and names) are those values: anybody can compute them.
-"""
+"""Columns of a masked file that are not compared: values of the original in them, and whom they identify."""
 
 from __future__ import annotations
 

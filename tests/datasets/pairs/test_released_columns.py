@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.left_in import ColumnLeftIn, LeftIn
+from linkrisk.datasets.pairs.released_columns import ColumnLeftIn, LeftIn
 
 N = 30
 NAMES = [f"Firm {at:04d} Ltd" for at in range(N)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import delimited, delimited_blocks
+from linkrisk.datasets.microdata.formats import delimited, delimited_rows
 from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.number_text import MISSING_MARKS, is_code
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, read_file
 
 WHOLE = st.integers(-(10**15) + 1, 10**15 - 1).map(str)
@@ -39,7 +41,7 @@ ODD = st.sampled_from(
 
 
 def _uncertain(_: Path) -> None:
-    raise delimited_blocks.UncertainError
+    raise delimited_rows.UncertainError
 
 
 def both(path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[str, ...] = ()) -> tuple[object, object]:
@@ -90,8 +92,31 @@ def test_the_same_as_read_whole(tmp_path_factory: pytest.TempPathFactory, conten
     path = tmp_path_factory.mktemp("files") / "x.csv"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited_blocks, "BLOCK", 16)
+        patch.setattr(delimited_rows, "BLOCK", 16)
         check_same(*both(path, patch, kept))
+
+
+def reference(path: Path) -> pd.DataFrame:
+    """What pandas reads, which knows no codes: columns that have one are text."""
+    how = {"na_values": ["", *MISSING_MARKS], "keep_default_na": False, "skip_blank_lines": False}
+    text = path.read_text("utf-8-sig").rstrip("\r\n") + "\n"
+    delimiter = DELIMITED.read(path).dialect.delimiter  # type: ignore[attr-defined]
+    cells = pd.read_csv(io.StringIO(text), sep=delimiter, dtype="str", **how)  # type: ignore[call-overload]
+    codes = [name for name in cells if any(map(is_code, cells[name].dropna()))]
+    found = pd.read_csv(io.StringIO(text), sep=delimiter, dtype=dict.fromkeys(codes, "str"), **how)  # type: ignore[call-overload]
+    return pd.DataFrame(found)
+
+
+@settings(max_examples=100, derandomize=True, deadline=None)
+@given(columns=st.lists(st.lists(PLAIN, min_size=5, max_size=5), min_size=2, max_size=3))
+def test_plain_numbers_are_those_of_pandas(
+    tmp_path_factory: pytest.TempPathFactory, columns: list[list[str]]
+) -> None:
+    path = tmp_path_factory.mktemp("files") / "x.csv"
+    rows = [["a", "b", "c"][: len(columns)], *zip(*columns, strict=True)]
+    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    found, expected = DELIMITED.read(path).frame, reference(path)
+    pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
 CELLS = [
@@ -141,8 +166,8 @@ def test_odd_files(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_file_is_never_in_memory_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited_blocks, "BLOCK", 1000)
-    monkeypatch.setattr(delimited_blocks, "HEAD", 30_000)
+    monkeypatch.setattr(delimited_rows, "BLOCK", 1000)
+    monkeypatch.setattr(delimited_rows, "HEAD", 30_000)
     numbers = np.random.default_rng(2).normal(size=(5000, 4))
     frame = pd.DataFrame(numbers, columns=list("abcd")).assign(a=np.arange(5000), b=np.arange(5000) // 7)
     frame.loc[4999, "b"] = np.nan
@@ -159,7 +184,7 @@ def test_a_file_is_never_in_memory_as_text(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_column_that_begins_with_numbers_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited_blocks, "BLOCK", 16)
+    monkeypatch.setattr(delimited_rows, "BLOCK", 16)
     path = tmp_path / "x.csv"
     path.write_text("a,b\n" + "1,2.5\n" * 20 + '"x, y",007\n')
     frame = read_file(path).frame

@@ -1,1 +1,0 @@
-/work/wt/e/linkrisk/__main__.py
