@@ -92,7 +92,7 @@ class Delimited(Format):
             end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
             read = _typed(partial(_rows, text, delimiter), header, delimiter, text_columns)
         dialect = DelimitedDialect(delimiter, encoding, read.decimal, end, path.suffix.lower())
-        frame = pd.DataFrame(read.columns, columns=header, copy=False)
+        frame = pd.DataFrame(dict(read.columns), copy=False)
         if signs.given:
             written = written_columns(path, header)
             frame = _with_signs(frame, written, [name for name in header if name not in text_columns])

@@ -58,6 +58,8 @@ def with_thousands(frame: pd.DataFrame, kept: Collection[str]) -> tuple[str, ...
 
 
 def _separates_thousands(column: pd.Series) -> bool:
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return False
     cells = column.dropna()
     if cells.empty or not pd.api.types.is_string_dtype(cells):
         return False
