@@ -167,7 +167,7 @@ class _Run:
         """Take the parameters of a point of the model for an attack."""
         aggregator = self.system.aggregator
         theta = aggregator.domain.repair(point[: aggregator.dimension])
-        self.incumbent.improve(theta, self.evaluator.count(aggregator.form(theta)).linked_weight)
+        self.incumbent.improve(theta, self.evaluator.weight(aggregator.form(theta)))
 
     def _claim(self, model: IndicatorModel, result: BackendResult) -> float:
         """The weight that the backend claims to link and that nothing can exceed; 0 without such a claim."""

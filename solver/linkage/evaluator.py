@@ -272,6 +272,10 @@ class Evaluator:
         """
         return self._noted(form, COUNTING, blocks)
 
+    def weight(self, form: DistanceForm) -> float:
+        """Weight of the linked blocks, which searches maximise; `GrowingRows` makes rows of their trials."""
+        return self.count(form).linked_weight
+
     def nearest(self, form: DistanceForm) -> Evaluation:
         """Find the nearest rival of every block, and the links; ranks and ties are not complete."""
         return self._noted(form, NEAREST)

@@ -258,7 +258,7 @@ class _PartSearches:
         run, found = self.run, self.parts[0].search
         if len(self.parts) == 1 and found is not None:
             theta = run.system.aggregator.domain.exact(found.theta)
-            run.incumbent.improve(theta, run.evaluator.count(run.system.aggregator.form(theta)).linked_weight)
+            run.incumbent.improve(theta, run.evaluator.weight(run.system.aggregator.form(theta)))
 
     @property
     def _done(self) -> bool:

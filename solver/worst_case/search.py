@@ -192,7 +192,7 @@ class _Search:
             run.incumbent.improve(theta, evaluation.linked_weight)
         equal = () if "euclid" in own else (aggregator.equal(),)
         for theta in (*equal, *(start.theta for start in self._task.starts)):
-            run.incumbent.improve(theta, run.evaluator.count(aggregator.form(theta)).linked_weight)
+            run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
         """Count the baselines outside of the family, to be shown beside it.

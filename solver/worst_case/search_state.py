@@ -138,7 +138,7 @@ def problem_system(
 def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
     """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
     theta = system.aggregator.equal()
-    linked = evaluator.count(system.aggregator.form(theta)).linked_weight
+    linked = evaluator.weight(system.aggregator.form(theta))
     incumbent = Incumbent(clock, theta, linked, system.kept_weight)
     incumbent.note()
     return incumbent

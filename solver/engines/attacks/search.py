@@ -83,9 +83,7 @@ class Attack:
         for at in np.argsort(-scores, kind="stable")[:3]:
             if scores[at] > self.incumbent.value:
                 theta = self.aggregator.domain.repair(points[at])
-                better |= self.incumbent.improve(
-                    theta, self.evaluator.count(self.aggregator.form(theta)).linked_weight
-                )
+                better |= self.incumbent.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
         return better
 
     def _count(self, points: FloatArray) -> None:
@@ -96,7 +94,7 @@ class Attack:
         for theta in points:
             if self._late():
                 return
-            self.incumbent.improve(theta, self.evaluator.count(self.aggregator.form(theta)).linked_weight)
+            self.incumbent.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
 
     def _best_known(self, point: FloatArray) -> FloatArray:
         """The best parameters so far, unless the rows show more of this point."""
@@ -174,7 +172,7 @@ def widen(
     if solution is None:
         return
     theta = system.aggregator.domain.repair(solution[0])
-    incumbent.improve(theta, evaluator.count(system.aggregator.form(theta)).linked_weight, even=True)
+    incumbent.improve(theta, evaluator.weight(system.aggregator.form(theta)), even=True)
 
 
 def attack(
@@ -203,13 +201,11 @@ def attack(
         simpler, lift = relative
         inner = _simpler_system(system, simpler, clock)
         start = simpler.equal()
-        inner_incumbent = Incumbent(
-            clock, start, evaluator.count(simpler.form(start)).linked_weight, incumbent.bound
-        )
+        inner_incumbent = Incumbent(clock, start, evaluator.weight(simpler.form(start)), incumbent.bound)
         until = clock.share(steering.simpler_share, _longest(inner, steering) / 2)
         Attack(inner, inner_incumbent, evaluator, seed, steering).run(until, brief=brief)
         theta = lift(inner_incumbent.solution)
-        incumbent.improve(theta, evaluator.count(system.aggregator.form(theta)).linked_weight)
+        incumbent.improve(theta, evaluator.weight(system.aggregator.form(theta)))
     until = clock.share(steering.share, _longest(system, steering))
     Attack(system, incumbent, evaluator, seed, steering).run(until, brief=brief)
 

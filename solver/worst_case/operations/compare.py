@@ -233,7 +233,7 @@ class Contest:
             return None, None
         aggregator = self._system.aggregator
         theta = aggregator.domain.repair(values[: self._model.dimension])
-        linked = self._evaluator.count(aggregator.form(theta)).linked_weight
+        linked = self._evaluator.weight(aggregator.form(theta))
         if not self._system.open_blocks.size:
             return linked, linked
         # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.

@@ -89,7 +89,7 @@ def test_rows_grow_as_they_do_in_one_process(files):
     systems = []
     for workers in (None, spread(pair)):
         rows = GrowingRows(pair, aggregator, Clock(None), 0, workers=workers)
-        weights = [rows.count(aggregator.form(theta)).linked_weight for theta in thetas]
+        weights = [rows.weight(aggregator.form(theta)) for theta in thetas]
         systems.append((weights, rows.system()))
     (weights, alone), (same, shared) = systems
     assert same == weights

@@ -240,7 +240,7 @@ def test_subtrees_of_many_rows_prove_the_same():
     for steering in (TreeSteering(), TreeSteering(few_rows=0, budget_rows=1)):
         theta = system.aggregator.equal()
         evaluator = Evaluator(pair, 1)
-        linked = evaluator.count(system.aggregator.form(theta)).linked_weight
+        linked = evaluator.weight(system.aggregator.form(theta))
         incumbent = Incumbent(Clock(60.0), theta, linked, system.total_weight - system.lost_weight)
         SimplexTree(system, incumbent, evaluator, steering).run(60.0)
         assert incumbent.proven

@@ -266,7 +266,7 @@ class HittingSearch:
     def _attack(self, theta: FloatArray) -> None:
         aggregator = self._system.aggregator
         repaired = aggregator.domain.repair(theta)
-        self._incumbent.improve(repaired, self._evaluator.count(aggregator.form(repaired)).linked_weight)
+        self._incumbent.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
 
     def _tighten(self, given_up: float) -> None:
         """Take a lower bound on the weight that cannot be linked."""

@@ -174,7 +174,7 @@ class SimplexTree:
         if answer.best > -np.inf:
             aggregator = self._system.aggregator
             theta = aggregator.domain.repair(self._unit * answer.point / (self._unit @ answer.point))
-            linked = self._evaluator.count(aggregator.form(theta)).linked_weight
+            linked = self._evaluator.weight(aggregator.form(theta))
             self._incumbent.improve(theta, linked)
             if linked < answer.best - 1e-9:
                 # The evaluator did not confirm the centre: simplices closed on its account count again.
