@@ -143,11 +143,12 @@ def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
     cells, relations, who = as_files(crowded())
     whole = suppress_table(cells, relations, insiders=who)
     audit = suppress.audit
-    monkeypatch.setattr(suppress, "audit", lambda *asked: audit(*asked[:2], Clock(0.0)))
-    monkeypatch.setattr(insiders, "_INTERVALS", 1e-12)
     cancel = Cancel()
     cancel.cancel()
-    found = suppress_table(cells, relations, insiders=who, cancel=cancel)
+    with monkeypatch.context() as hurried:
+        hurried.setattr(suppress, "audit", lambda *asked: audit(*asked[:2], Clock(0.0)))
+        hurried.setattr(insiders, "_INTERVALS", 1e-12)
+        found = suppress_table(cells, relations, insiders=who, cancel=cancel)
     assert (found.status, found.protected) == ("interrupted", True)
     left = ~found.audit.audited
     assert left.any()
