@@ -76,7 +76,8 @@ def perturbed_sums(
         used = (move > 0) & (found != 0)
         if at > 0:
             used &= small == 0  # the fixed variance is met by the first
-        level = np.divide(np.abs(found), move, out=np.zeros(found.size), where=used)
+        with np.errstate(over="ignore"):  # of tiny contributions: infinite is beyond the last level
+            level = np.divide(np.abs(found), move, out=np.zeros(found.size), where=used)
         relative = np.where(used, noise.look_up(level, mine, cells.odd, small), 0.0)
         if at == 0:
             relative = _with_extra(relative, np.where(used, cells.extra, 0.0), keys)

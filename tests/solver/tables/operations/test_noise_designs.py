@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
@@ -307,6 +307,7 @@ def test_followers_of_keys_are_even_and_apart():
     extra=st.floats(0, 3),
     small=st.booleans(),
 )
+@example(value=83037.0, largest=[0.0, 3.1e-303, 0.0], key=0.0, extra=0.0, small=False)
 def test_no_sum_changes_its_sign_and_the_same_cell_is_moved_alike(value, largest, key, extra, small):
     noise = Noise(usual(), small=table(2, 1.0, 1) if small else None)
     share = Multiplier(0.3, 0.05, 100.0, 2.0, (1.0, 0.5, 0.0))
