@@ -14,7 +14,7 @@ import pytest
 import linkrisk
 from linkrisk import DataError, FormulationError, LinkriskError, mask
 from linkrisk.datasets.masking.registry import masking_method
-from linkrisk.datasets.microdata.formats.reading import reading
+from linkrisk.datasets.microdata.formats.number_text import reading
 from linkrisk.errors import NONE, Spelling, called, spelled_by, spelling
 from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.solver.app.looking import main as looked
