@@ -26,7 +26,7 @@ from linkrisk.datasets.options.option import (
 from linkrisk.errors import called
 
 if TYPE_CHECKING:
-    from linkrisk.datasets.masking.pram import TransitionMatrix
+    from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
     from linkrisk.datasets.microdata.hierarchies import Hierarchy
     from linkrisk.datasets.microdata.recoding_files import RecodingFile
     from linkrisk.datasets.microdata.schema import Schema
@@ -282,7 +282,7 @@ class PramParameters(CategoricalParameters):
     matrix: tuple[TransitionMatrix, ...] = parameter(
         (),
         "file with the transition matrix of an attribute; give it once for each attribute",
-        later("datasets.masking.pram:TransitionMatrix.parse"),
+        later("datasets.masking.transition_matrix:TransitionMatrix.parse"),
         metavar="A=FILE",
         repeated=True,
     )

@@ -15,9 +15,9 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import CategoricalMethod, recodings_of
 from linkrisk.datasets.masking.pram import (
     Pram,
-    TransitionMatrix,
 )
 from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, Hierarchy, TopCoding
+from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.categories import categories_of
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.microdata.values import spelled

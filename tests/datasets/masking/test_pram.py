@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.pram import (
     Pram,
-    TransitionMatrix,
     even_matrix,
     invariant_matrix,
     rarest_matrix,
 )
+from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 
 FRAME = pd.DataFrame({"size": ["small", "huge", "large"], "town": ["a", "b", "a"], "age": [3, 1, 4]})
 
