@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from linkrisk.arrays import BoolArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import timeless
 from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.excel import without_moment
 from linkrisk.datasets.microdata.formats.file_content import UTF8, encode
 from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import contents
@@ -64,7 +64,7 @@ def workbook(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> by
     legend.append([f"cells with {SUPPRESSED}", int(suppressed.sum())])
     target = io.BytesIO()
     book.save(target)
-    return timeless.excel(target.getvalue())
+    return without_moment(target.getvalue())
 
 
 def _table(

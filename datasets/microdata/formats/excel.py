@@ -103,7 +103,7 @@ class Excel(Format):
             sheet.append([_cell(sheet, value) for value in row])
         target = io.BytesIO()
         book.save(target)
-        return {path: _without_moment(target.getvalue())}
+        return {path: without_moment(target.getvalue())}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Labels, whole numbers of many digits, empty text."""
@@ -300,7 +300,7 @@ def _cell(sheet: Any, value: Any) -> Any:
     return cell
 
 
-def _without_moment(content: bytes) -> bytes:
+def without_moment(content: bytes) -> bytes:
     """A workbook without the moment at which it was written: the same table is the same file."""
     target = io.BytesIO()
     with (
