@@ -24,7 +24,7 @@ from linkrisk.solver.run import limits
 from linkrisk.solver.run.clock import Clock, Limit
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Progress
-from linkrisk.solver.worst_case import parts
+from linkrisk.solver.worst_case import parts, single_fit
 from linkrisk.solver.worst_case.parts import Part, PartSearch, UntilHopeless, search_whole
 from linkrisk.solver.worst_case.search import SearchTask
 
@@ -83,12 +83,10 @@ def test_sampling_weights_are_those_of_the_population(family, monkeypatch):
 
 @pytest.mark.parametrize("family", ["choquet", "mahalanobis"])
 def test_one_round_gives_a_bound_that_holds(family, monkeypatch):
-    """The sum of small parts is not the optimum; who is lost is in none, and everybody else is in one."""
+    """The sum of small parts is not the optimum; lost records are in none, and all others in one."""
     one_round(monkeypatch)
     files, seen = files_of(family), []
-    monkeypatch.setattr(
-        parts, "_in_parts", lambda *given, inner=parts._in_parts: seen.append(inner(*given)) or seen[-1]
-    )
+    monkeypatch.setattr(single_fit, "search_whole", lambda task: seen.append(search_whole(task)) or seen[-1])
     result, _ = in_parts(files, aggregator=family)
     ((run, found),) = seen
     assert result.linked_upper_bound >= optimum(family, "strict")
