@@ -35,7 +35,8 @@ from linkrisk.datasets.options.option import options_of
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import BACKENDS, get_backend
-from linkrisk.solver.certificates.checking.families import FAMILIES, family_of
+from linkrisk.solver.certificates.checking.rounded import ROUNDED
+from linkrisk.solver.certificates.core.families import FAMILIES
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.options.taking import taking
@@ -87,7 +88,8 @@ STEPS = {
         "formulations/linkage/aggregators/mean_and_ends.py",
         "formulations/linkage/aggregators/registry.py",
         "solver/options/names.py",
-        "solver/certificates/checking/families/mean_and_ends.py",
+        "solver/certificates/core/families.py",
+        "solver/certificates/checking/rounded.py",
         "tests/support/brute_optimum.py",
         "tests/support/aggregator_cases.py",
         "docs/mean-and-ends.md",
@@ -188,9 +190,9 @@ def test_the_worked_aggregator_is_proved_and_a_forged_claim_is_not(capsys):
 
 @pytest.mark.usefixtures("worked")
 def test_a_mean_of_whole_numbers_is_told_by_its_denominator():
-    family = family_of(NAME, 3, {})
+    family = FAMILIES[NAME].of("ABC", {})
     assert (family.factor, family.features([1, 2, 2])) == (3, [5, 6, 3])
-    rounded = family.rounded(np.array([[1.0, 2.0, 2.0]]))[0]
+    rounded = ROUNDED[type(family)](family).features(np.array([[1.0, 2.0, 2.0]]))[0]
     np.testing.assert_allclose(family.features([1, 2, 2]), family.factor * rounded)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
+from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, verify
 from linkrisk.solver.worst_case.operations.fit import fit
 
 
@@ -67,7 +67,7 @@ def line(folder: Path, case: Case, seconds: float) -> str:
     )
 
 
-def _proof(verdict: Verdict) -> str:
+def _proof(verdict: FullVerdict) -> str:
     leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves:,} leaves"
     if verdict.method == "hitting-set":
         return f"{verdict.cores:,} cores, {leaves}"

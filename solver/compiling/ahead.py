@@ -159,13 +159,12 @@ def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
 def _certificates() -> None:
     """What making a certificate and checking it call."""
     from linkrisk.solver.certificates.checking.simplex_kernels import replay
-    from linkrisk.solver.certificates.checking.simplex_tree import packed, unpacked
     from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
     values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
     owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
     codes = TreeSearch(values, owner, weight, _BLOCKS // 2).run(_BLOCKS)
-    replay(values, owner, weight, _BLOCKS // 2, unpacked(packed(codes), PHASE))
+    replay(values, owner, weight, _BLOCKS // 2, np.frombuffer(codes.tobytes(), dtype=np.uint8))
     _check()
 
 
@@ -318,16 +317,16 @@ def _check() -> None:
     """Call all compiled code of the verifier, with the types of arguments that checks call it with."""
     from fractions import Fraction
 
-    from linkrisk.solver.certificates.checking.cores import Rows
-    from linkrisk.solver.certificates.checking.counting import linked_blocks, settled_blocks
-    from linkrisk.solver.certificates.checking.families import family_of
-    from linkrisk.solver.certificates.checking.orders import best_order
-    from linkrisk.solver.certificates.checking.records import Records
+    from linkrisk.solver.certificates.checking.linkage import FastLinkage
+    from linkrisk.solver.certificates.core.families import WeightedMean
+    from linkrisk.solver.certificates.core.linkage import best_order
+    from linkrisk.solver.certificates.core.problem import Problem
+    from linkrisk.solver.certificates.core.records import Files, Records
 
-    values, none = np.random.default_rng(1).normal(size=(40, 2)), np.zeros(2)
-    labels = tuple(str(block) for block in range(40))
-    records = Records(values, values, tuple(range(40)), False, "squared", labels, none, none)
-    rows, theta = Rows(records, family_of("weighted-mean", 2, {})), [Fraction(1), Fraction(1)]
-    linked_blocks(rows, theta)
-    settled_blocks(rows, theta)
-    best_order(rows)
+    values = np.random.default_rng(1).normal(size=(2, 40)).tolist()
+    chosen = ("weighted-mean", "original-to-masked", "strict", "own", "squared", "nearest")
+    records = Records(Files(values, values, range(40)), Problem(*chosen, ["A", "B"], {}))
+    linkage, theta = FastLinkage(records, WeightedMean("AB")), [Fraction(1), Fraction(1)]
+    linkage.linked(theta)
+    linkage.settled(theta)
+    best_order(linkage)

@@ -16,7 +16,7 @@ import numpy as np
 
 from linkrisk.formulations.linkage.aggregators import Aggregator, make_aggregator
 from linkrisk.formulations.linkage.domains import Polytope
-from linkrisk.solver.certificates.checking.families import FAMILIES
+from linkrisk.solver.certificates.core.families import FAMILIES
 
 NAMES = ("A", "B", "C", "D", "E", "F")
 

@@ -1,35 +1,22 @@
-"""What parameters and orders link, by looking at every pair: the verifier's reference."""
+"""Ranks, ties and orders by comparing every pair: the reference of the accelerator."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from linkrisk.solver.certificates.checking.counting import ERROR
-from linkrisk.solver.certificates.checking.ties import TOLERANCES
+from linkrisk.solver.certificates.checking.rounded import ROUNDED
+from linkrisk.solver.certificates.core.records import TIE
 
 
-def linked_one_by_one(rows, theta):
-    """Whether each block is linked, in whole numbers alone, from the definition."""
-    unit = max(value.denominator for value in theta)
-    whole = [int(value * unit) for value in theta]
-    return [_linked(rows, block, whole) for block in range(rows.records.blocks)]
-
-
-def _linked(rows, block, whole):
-    if not rows.records.reachable(block):
-        return False
-    factors = (rows.family.coefficients(rows.row(block, int(r))) for r in rows.records.rivals(block))
-    return all(sum(a * b for a, b in zip(row, whole, strict=True)) > 0 for row in factors)
-
-
-def numbers_one_by_one(rows, theta, block):
+def numbers_one_by_one(linkage, theta, block):
     """Ranks and numbers of ties at least and at most, and the nearest rival, in double precision."""
-    records, family = rows.records, rows.family
+    records, family = linkage.arrays, ROUNDED[type(linkage.family)](linkage.family)
     rivals, rounded = records.rivals(block), np.array([float(value) for value in theta])
     many = np.full(rivals.size, block)
-    c = records.rounded_distances(many, rivals)
-    own = records.rounded_distances(many, np.full(rivals.size, records.partner[block]))
-    tied = records.rounded_ties(many, squares=family.squares)
+    c = records.distances(many, rivals)
+    own = records.distances(many, np.full(rivals.size, records.partners[block]))
+    tied = records.ties(many, linkage.family.squares)
     unit = ERROR * family.roundings * np.abs(rounded).sum()
     errors = 2.0 * unit * (family.size(c) + np.maximum(family.size(own), tied.max(axis=1)))
     tie = family.slack(rounded, own, tied, c)
@@ -44,16 +31,16 @@ def numbers_one_by_one(rows, theta, block):
 
 
 def linked_in_order(records, order, *, ranked):
-    """Whether each block is linked by comparing attributes or ranks one after another."""
+    """Whether each block of some `RecordArrays` is linked by comparing attributes or ranks in an order."""
     return [_in_order(records, block, order, ranked) for block in range(records.blocks)]
 
 
 def _in_order(records, block, order, ranked):
-    if not records.reachable(block):
+    if not records.reached[block]:
         return False
-    mine = np.abs(records.rounded_differences(block, np.array([records.partner[block]]))[0])
-    tied = (mine + records.widths[block]) * (1.0 + TOLERANCES["tie"])
-    other = np.abs(records.rounded_differences(block, records.rivals(block)))
+    mine = np.abs(records.differences(block, records.partners[[block]])[0])
+    tied = (mine + records.widths[block]) * (1.0 + 2.0**-TIE)
+    other = np.abs(records.differences(block, records.rivals(block)))
     if ranked:
         mine, tied, other = -np.sort(-mine), -np.sort(-tied), -np.sort(-other, axis=1)
     farther = np.where(other == mine, 0, np.where(other > tied, 1, -1))

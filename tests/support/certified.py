@@ -18,9 +18,8 @@ from aggregator_cases import Case
 from small_programs import least
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.records import make_records
-from linkrisk.solver.certificates.checking.verify import demand_fit, fit_setting, verify
+from linkrisk.solver.certificates.checking.linkage import FastLinkage
+from linkrisk.solver.certificates.checking.verify import demand_fit, fit_problem, linkage_of, verify
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.inputs.problem import Problem
@@ -42,10 +41,9 @@ class Certified:
     certificate: dict[str, Any]
     optimum: float
 
-    def rows(self) -> Rows:
-        """The exact rows of the problem."""
-        setting = fit_setting(self.fitted, "fit")
-        return Rows(make_records(self.problem.files, setting), setting.family)
+    def linkage(self) -> FastLinkage:
+        """The exact records of the problem."""
+        return linkage_of(self.problem.files, fit_problem(self.fitted, "fit"))
 
     def check(self, fitted=None, certificate=None):
         """What `verify` does."""

@@ -29,8 +29,8 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.solver.certificates.checking.fields import read_object
-from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting, verify
+from linkrisk.solver.certificates.checking.json_files import read_object
+from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, fit_problem, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
 from linkrisk.solver.certificates.operations.claims import coverage, proved
 from linkrisk.solver.inputs.problem import Problem
@@ -109,7 +109,7 @@ class Honest:
         self.texts = (json.dumps(fit), json.dumps(certificate))
         self.verdict, self.fit, self.told = self.check(*self.texts)
 
-    def check(self, fit: str, certificate: str) -> tuple[Verdict, dict[str, Any], tuple[str, str]]:
+    def check(self, fit: str, certificate: str) -> tuple[FullVerdict, dict[str, Any], tuple[str, str]]:
         """What the command `verify` does with two texts: what is proved, the fit, and its printed words.
 
         Those are the claims, and the list of what was checked.
@@ -127,12 +127,13 @@ class Honest:
         return verdict, contents[0], (claims, covered.partition("; not checked ")[0])
 
     def _files(self, fitted: dict[str, Any]) -> FilePair:
-        setting = fit_setting(fitted, "fit.json")
+        problem = fit_problem(fitted, "fit.json")
         rows = (
-            Attribute(name, scale=Scale(scale), categories=names) for name, scale, names in setting.schema
+            Attribute(name, scale=Scale(problem.scales[name]), categories=tuple(names))
+            for name, names in problem.categories.items()
         )
         return make_file_pair(
-            self.original, self.masked, attributes=setting.attributes, schema=Schema(tuple(rows))
+            self.original, self.masked, attributes=problem.attributes, schema=Schema(tuple(rows))
         )
 
     def says_otherwise(self, texts: tuple[str, str], told: tuple[str, str]) -> bool:
@@ -142,7 +143,7 @@ class Honest:
             for one, other in zip(texts, self.texts, strict=True)
         )
 
-    def says_more(self, verdict: Verdict, fitted: dict[str, Any]) -> str | None:
+    def says_more(self, verdict: FullVerdict, fitted: dict[str, Any]) -> str | None:
         """What an accepted forgery says that the honest pair does not, None when nothing.
 
         That is: a smaller bound, more links, more records out of reach, other parameters, or another number
@@ -150,7 +151,7 @@ class Honest:
         another assumption) cannot be compared with it and is held against the evaluator of the engines.
         """
         mine = self.verdict
-        if verdict.setting != mine.setting:
+        if verdict.problem != mine.problem:
             return self._untrue(verdict, fitted)
         counts = ("linked", "linked_weight", "records", "lost")
         for name in counts:
@@ -181,19 +182,19 @@ class Honest:
             return key
         return None
 
-    def _untrue(self, verdict: Verdict, fitted: dict[str, Any]) -> str | None:
+    def _untrue(self, verdict: FullVerdict, fitted: dict[str, Any]) -> str | None:
         """What is wrong about a claim of another problem, by its definition and many random parameters."""
-        setting = verdict.setting
-        sizes = {name: names for name, _, names in setting.schema}
+        setting = verdict.problem
+        sizes = setting.categories
         tables = [
             KnownRecoding(
-                entry.attribute,
-                entry.masking,
-                sizes[entry.attribute],
-                sizes[entry.attribute],
-                np.array([[digit == "1" for digit in line] for line in entry.possible], dtype=np.bool_),
+                name,
+                setting.methods[name],
+                tuple(sizes[name]),
+                tuple(sizes[name]),
+                np.array([[digit == "1" for digit in line] for line in possible], dtype=np.bool_),
             )
-            for entry in setting.recodings
+            for name, possible in setting.possible.items()
         ]
         options = ProblemOptions(
             aggregator=setting.aggregator,

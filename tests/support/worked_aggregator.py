@@ -22,7 +22,8 @@ import brute_optimum
 from linkrisk.datasets.options.option import Option
 from linkrisk.formulations.linkage import aggregators
 from linkrisk.formulations.linkage.aggregators.registry import AGGREGATORS, load_aggregator
-from linkrisk.solver.certificates.checking import families
+from linkrisk.solver.certificates.checking import rounded
+from linkrisk.solver.certificates.core import families
 from linkrisk.solver.options import names
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,17 +62,15 @@ def as_module(name: str, code: str) -> types.ModuleType:
 
 @contextmanager
 def placed(folder: Path) -> Iterator[None]:
-    """Steps 1 to 3: both files beside those of their folders, the line of the registry, and the name."""
-    code, homes = code_of(HEADING), (aggregators, families)
+    """Steps 1 to 3: the file of the aggregator, the line of the registry, the name, and two classes."""
+    code = code_of(HEADING)
     line = re.search(r'`"(mean_and_ends:\w+)"`', text_of(HEADING))
     assert line is not None
-    for home, content in zip(homes, code, strict=False):
-        place = folder / home.__name__
-        place.mkdir()
-        (place / "mean_and_ends.py").write_text(content, encoding="utf-8")
-        home.__path__.append(str(place))
+    (folder / "mean_and_ends.py").write_text(code[0], encoding="utf-8")
+    aggregators.__path__.append(str(folder))
     AGGREGATORS[NAME] = load_aggregator(line[1])
-    families.FAMILIES.update({kind.name: kind for kind in families.found()})
+    for home, added in zip((families, rounded), code[1:3], strict=True):
+        exec(compile(added, "CONTRIBUTING.md", "exec"), home.__dict__)
     offered = Option.names
 
     def with_ours(option: Option) -> tuple[str, ...]:
@@ -83,16 +82,15 @@ def placed(folder: Path) -> Iterator[None]:
         yield
     finally:
         Option.names = offered  # type: ignore[method-assign]
-        for registry in (AGGREGATORS, families.FAMILIES):
-            registry.pop(NAME, None)
-        for home in homes:
-            home.__path__.pop()
-            sys.modules.pop(f"{home.__name__}.mean_and_ends", None)
+        AGGREGATORS.pop(NAME, None)
+        rounded.ROUNDED.pop(families.FAMILIES.pop(NAME, None), None)
+        aggregators.__path__.pop()
+        sys.modules.pop(f"{aggregators.__name__}.mean_and_ends", None)
 
 
 def make_case() -> aggregator_cases.Case:
     """Run step 4 in the two files that it names; the case that it adds."""
-    _, _, family, case = code_of(HEADING)
+    *_, family, case = code_of(HEADING)
     exec(compile(family, "CONTRIBUTING.md", "exec"), brute_optimum.__dict__)
     lines = ast.parse(case)
     line = lines.body.pop()

@@ -155,22 +155,9 @@ def classify(
 ) -> tuple[int, int, int]:
     """Go to one half of a simplex: sort its blocks into linked nowhere, undecided, and with no row left.
 
-    Parameters
-    ----------
-    values, block : shapes (rows, corners), (rows,)
-        Rows of the undecided blocks; blocks ascend.
-    weight : shape (blocks,)
-    kept, moved : int
-        The edge: vertex `moved` goes to its middle.
-    out_values, out_block : out
-        The rows of undecided blocks that are not positive at every vertex.
-
-    Returns
-    -------
-    rows : int
-        How many.
-    undecided, linked : int
-        Weight of the undecided blocks, and of those that have no row left.
+    Blocks ascend in `values` (rows, corners) and `block` (rows,); vertex `moved` goes to the middle of its
+    edge to `kept`. The rows of undecided blocks that are not positive at every vertex are written. Returns
+    their number, and the weights of the undecided blocks and of those that have no row left.
     """
     size, undecided, linked, at = 0, 0, 0, 0
     while at < block.size:
@@ -224,25 +211,10 @@ def replay(
 ) -> tuple[int, int, int]:
     """Check a tree: at each leaf, the blocks that may be linked weigh at most `most`.
 
-    Parameters
-    ----------
-    rows, row_block : shapes (rows, corners), (rows,)
-        Values at the corners of the whole simplex and the block of each row; blocks ascend.
-    weight : shape (blocks,)
-    most : int
-        The claim.
-    codes : ndarray of uint8
-        The tree in preorder: 0 for a leaf, else the edge that is halved.
-
-    Returns
-    -------
-    problem : int
-        0 when all holds; 1 a leaf that may hold more, 2 no such edge, 3 too deep, 4 a tree that ends early
-        or late, 5 too many rows on the way down.
-    at : int
-        Place of the problem in `codes`.
-    leaves : int
-        Leaves that were checked.
+    `rows` (rows, corners) are values at the corners of the simplex, `codes` the tree in preorder: 0 for a
+    leaf, else the edge that is halved. Returns 0 when all holds (1: a leaf that may hold more, 2: no such
+    edge, 3: too deep, 4: a tree that ends early or late, 5: too many rows on the way down), the place in
+    `codes`, and the number of leaves that were checked.
     """
     corners = rows.shape[1]
     # The rows of the simplices on the way down lie one after the other; each is a half of the one before.

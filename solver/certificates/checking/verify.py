@@ -1,285 +1,185 @@
-"""The check of a certificate: what a fit claims of two files, from the files alone."""
+"""The check of a certificate against the two files of a `FilePair`, by the core with fast steps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.pairs.file_pair import FilePair
-from linkrisk.solver.certificates.checking.bounds import ProvenPart, check_bound, check_sum
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.drawing import draw_again
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.objective import ROUNDED, check_sums, objective_keys
-from linkrisk.solver.certificates.checking.orders import Ordered, best_order
-from linkrisk.solver.certificates.checking.records import block_rows, make_records
-from linkrisk.solver.certificates.checking.sampled import (
-    Limit,
-    check_limit,
-    check_parts,
-    is_sampled,
-)
-from linkrisk.solver.certificates.checking.sampling import Sampling, check_column
-from linkrisk.solver.certificates.checking.setting import Setting, demand_same, read_setting
+from linkrisk.solver.certificates.checking.linkage import FastLinkage
 from linkrisk.solver.certificates.checking.shown import (
     check_euclid,
-    check_importance,
-    check_measure,
-    check_table,
-    check_tied,
-    left_out,
+    check_parameters,
+    check_records,
+    check_sampling,
 )
-from linkrisk.solver.certificates.checking.ties import TOLERANCES
-from linkrisk.solver.certificates.checking.units import most_blocks, total_weight
-from linkrisk.solver.certificates.core.claims import demand
+from linkrisk.solver.certificates.core.check import Check, Verdict
+from linkrisk.solver.certificates.core.check import demand_fit as core_demand_fit
+from linkrisk.solver.certificates.core.claims import Claim, MalformedError, demand
+from linkrisk.solver.certificates.core.families import family_of
+from linkrisk.solver.certificates.core.problem import Problem, read_problem
+from linkrisk.solver.certificates.core.records import Files, Records
+from linkrisk.solver.certificates.core.samples import Limit
 from linkrisk.solver.run.errors import UsageError
-
-FORMAT = "linkrisk certificate"
-VERSION = 3
-
-STATUSES = ("optimal", "feasible", "interrupted", "no_solution")
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What a certificate proves.
+class Draw:
+    """The samples that a limit rests on: how many of their records are linked, and may be at most."""
 
-    Attributes
-    ----------
-    setting : Setting
-        The problem.
-    records : int
-        Number of blocks.
-    linked : int
-        Blocks that the parameters link.
-    linked_weight : Fraction
-        Their weight.
-    bound : Fraction
-        No parameters link blocks of a larger weight.
-    bound_count : int
-        And therefore no more blocks than this.
-    ordered : Ordered or None
-        What comparing attributes one after another links, where that is more than the bound, which is about
-        distances that differ by more than ties.
-    method : str
-        ``lost``, ``hitting-set``, ``simplex-tree``, ``parts`` or ``samples``.
-    lost, cores, leaves : int
-        Single blocks that no parameters link, cores and leaves that were checked.
-    impossible, pairs : int
-        Pairs of a block and a candidate that are impossible if the masking is what it is claimed to be, and
-        all pairs.
-    has_missing : bool
-        Whether values are missing in the files.
-    euclid : bool
-        Whether the fit shows a count of the Euclidean distance, which is right.
-    sampling : Sampling or None
-        What the blocks stand for in the population, where the fit counts that.
-    limit : Limit or None
-        Where samples were searched: what is not exceeded with some confidence. `bound` is certain.
-    """
-
-    setting: Setting
+    seed: int
+    strata: str | None
+    samples: int
     records: int
     linked: int
-    linked_weight: Fraction
-    bound: Fraction
-    bound_count: int
-    ordered: Ordered | None
-    method: str
-    lost: int
-    cores: int
-    leaves: int
-    impossible: int
-    pairs: int
-    has_missing: bool
-    euclid: bool
-    sampling: Sampling | None = None
-    limit: Limit | None = None
-
-    @property
-    def total(self) -> Fraction:
-        """The sum of the sampling weights of all blocks, or their number."""
-        return Fraction(self.records) if self.sampling is None else sum(self.sampling.weights, Fraction(0))
+    bound: int
 
 
-def fit_setting(fit: Mapping[str, Any], where: str) -> Setting:
-    """The problem that a fit says it solved."""
-    return read_setting(Fields(dict(fit), where))
+@dataclass(frozen=True)
+class FullVerdict(Verdict):
+    """What a certificate proves, and what `verify` says besides.
+
+    `euclid`: the fit shows a count of the Euclidean distance, which is right. `impossible` of all `pairs` of
+    a block and a candidate are so if the masking is what it is claimed to be.
+    """
+
+    euclid: bool = False
+    impossible: int = 0
+    pairs: int = 0
+    has_missing: bool = False
+    weighted_file: str | None = None
+    draw: Draw | None = None
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Report what the core cannot read as errors of usage."""
+    try:
+        yield
+    except MalformedError as error:
+        raise UsageError(str(error)) from None
+
+
+def fit_problem(fit: Mapping[str, Any], where: str) -> Problem:
+    """The problem that a fit says it solved; UsageError where the core knows none such."""
+    with usage_errors():
+        problem = read_problem(Claim(dict(fit), where))
+        family_of(problem, where)
+        return problem
 
 
 def verify(
     fit: Mapping[str, Any], certificate: Mapping[str, Any], files: FilePair, names: tuple[str, str]
-) -> Verdict:
-    """Check a certificate and the fit that it belongs to.
+) -> FullVerdict:
+    """Check a certificate and the fit that it belongs to, which messages call `names`.
 
-    Parameters
-    ----------
-    fit, certificate : mapping
-        The JSON of ``fit --json`` and of ``fit --certificate``.
-    files : FilePair
-        The two files, with the attributes of the fit.
-    names : tuple of str
-        What to call the fit and the certificate in messages.
-
-    Returns
-    -------
-    Verdict
-        What is proven; `demand_fit` compares the bound with that of the fit.
-
-    Raises
-    ------
-    RejectedError
-        If a check fails.
-    UsageError
-        If one of the two is malformed.
+    RejectedError if a check fails, UsageError if one of the two is malformed. `demand_fit` compares the bound
+    that is proved with that of the fit.
     """
-    claim, fields = Fields(dict(fit), names[0]), Fields(dict(certificate), names[1])
-    if fields.text("format") != FORMAT or fields.whole("version") != VERSION:
-        raise UsageError(
-            f"{names[1]} is not a certificate of version {VERSION}; make it again with this version"
+    with usage_errors():
+        claim = Claim(dict(fit), names[0])
+        problem = fit_problem(fit, names[0])
+        _check_files(files, problem, names[0])
+        check = Check(fit, certificate, core_files(files, problem, _strata(claim)), names, FastLinkage)
+        records, linkage = check.linkage.records, check.linkage
+        assert isinstance(linkage, FastLinkage)
+        backwards = problem.direction == "masked-to-original"
+        labels = files.masked_labels if backwards else files.original_labels
+        blocks = records.masked if backwards else records.original
+        check_parameters(check)
+        check_records(check, [labels[block] for block in blocks])
+        proven = check.verdict()
+        draw = None if proven.limit is None else _draw(check, proven.limit)
+        return FullVerdict(
+            **{key: getattr(proven, key) for key in Verdict.__dataclass_fields__},
+            euclid=check_euclid(check),
+            impossible=linkage.arrays.impossible_pairs(),
+            pairs=records.blocks * records.candidates,
+            has_missing=any(
+                one.from_missing or (one.table and len(one.table) > len(problem.categories[name]))
+                for name, one in zip(problem.attributes, records.attributes, strict=True)
+            ),
+            weighted_file=None if problem.weight is None else _file_of(files, problem.weight),
+            draw=draw,
         )
-    setting = read_setting(claim)
-    demand_same(setting, read_setting(fields.inner("problem")))
-    check_column(files, setting.weight, names[0])
-    _check_tolerances(fields.inner("tolerances"))
-    demand(
-        is_sampled(fit) == is_sampled(certificate),
-        f"{names[1]}: the one of fit and certificate is about samples, the other about all records",
-    )
-    records = make_records(files, setting)
-    rows = Rows(records, setting.family)
-    linked = _check_links(claim, fields, rows, setting)
-    limit: Limit | None = None
-    if is_sampled(certificate):
-        method = "samples"
-        bound, limit = _check_samples(claim, fields, files, rows, setting, linked)
-    else:
-        proof = fields.inner("proof")
-        method = proof.text("method")
-        told = fields.inner("bound")
-        check = check_sum if method == "parts" else check_bound
-        bound = check(rows, proof, range(records.blocks), told)
-    weight = total_weight(records, np.flatnonzero(linked).tolist())
-    count = most_blocks(records, bound.weight, bound.lost)
-    demand(
-        sum(linked) <= count and weight <= bound.weight,
-        f"{fields.where}, bound: the parameters link {sum(linked)}, more than the {count} it allows",
-    )
-    return Verdict(
-        setting=setting,
-        records=records.blocks,
-        linked=sum(linked),
-        linked_weight=weight,
-        bound=bound.weight,
-        bound_count=count,
-        ordered=best_order(rows, bound.weight),
-        method=method,
-        lost=len(bound.lost),
-        cores=bound.cores,
-        leaves=bound.leaves,
-        has_missing=records.has_missing,
-        impossible=records.impossible_pairs(),
-        pairs=records.blocks * len(records.candidates),
-        euclid=check_euclid(claim, rows),
-        sampling=records.sampling,
-        limit=limit,
-    )
+
+
+def linkage_of(files: FilePair, problem: Problem) -> FastLinkage:
+    """The records of a problem in exact numbers, and as arrays."""
+    return FastLinkage(Records(core_files(files, problem), problem), family_of(problem))
 
 
 def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
-    """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves.
+    """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves."""
+    with usage_errors():
+        core_demand_fit(fit, verdict, name)
 
-    Or that its own bound does not hold for, or that calls itself proven and leaves a gap.
-    """
-    claim = Fields(dict(fit), name)
-    count = claim.whole("linked_upper_bound")
-    most = verdict.records
-    demand(count <= most, f"{name}, linked_upper_bound: more is claimed than there are records, {most}")
-    demand(verdict.linked <= count, f"{name}, linked_upper_bound: {count}, but {verdict.linked} are linked")
+
+def core_files(files: FilePair, problem: Problem, strata: str | None = None) -> Files:
+    """Two files as the core takes them, with the columns of weights and strata."""
+    columns = {}
+    for name in (strata, problem.weight):
+        file = None if name is None else _file_of(files, name)
+        if name is None or file is None:
+            continue
+        frame = files.original if file == "original" else files.masked
+        cells: Sequence[Any]
+        if name == problem.weight:
+            cells = numeric_matrix(frame, [name], f"the {file} file")[:, 0].tolist()
+        if name == strata:
+            cells = ["" if pd.isna(value) else str(value) for value in frame[name].to_list()]
+        columns[name] = (file == "original", cells)
+    sides = (files.original_values, files.masked_values)
+    original, masked = ([array("d", np.ascontiguousarray(one).tobytes()) for one in side.T] for side in sides)
+    return Files(original, masked, array("q", files.partner.tolist()), columns)
+
+
+def _file_of(files: FilePair, column: str) -> str | None:
+    """Which file has a column: the original one first."""
+    frames = {"original": files.original, "masked": files.masked}
+    return next((name for name, frame in frames.items() if column in frame.columns), None)
+
+
+def _strata(fit: Claim) -> str | None:
+    """The column of the strata of a draw, if there is one."""
+    sampling = fit.get("sampling")
+    draw = sampling.get("draw") if isinstance(sampling, dict) else None
+    strata = draw.get("strata") if isinstance(draw, dict) else None
+    return strata if isinstance(strata, str) else None
+
+
+def _check_files(files: FilePair, problem: Problem, where: str) -> None:
+    """Reject files that are read in another way than those of the fit."""
+    here = {name: (kind.scale.value, list(kind.categories)) for name, kind in files.categorical.items()}
+    told = {name: (problem.scales[name], names) for name, names in problem.categories.items()}
+    demand(here == told, "problem, schema: the files are read with other categories")
+    demand(dict(files.dates) == problem.forms, "problem, schema: the files are read with other dates")
+    same = list(files.attributes) == problem.attributes
+    demand(same, "problem, attributes: others are read from the files")
+    expected, column = files.design.weight_column, problem.weight
+    shown = "none" if column is None else repr(column)
     demand(
-        verdict.bound_count <= count,
-        f"{name}, linked_upper_bound: {count} is claimed, the certificate proves {verdict.bound_count}",
-    )
-    if (ordered := verdict.ordered) is not None:
-        attack = ordered.described(verdict.setting.attributes)
-        demand(
-            ordered.count <= count,
-            f"{name}, linked_upper_bound: {count} is claimed, {attack} links {ordered.count}",
-        )
-    lost = claim.whole("lost")
-    demand(lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}")
-    bound, reached = Fraction(count), Fraction(verdict.linked)
-    keys = objective_keys(verdict.setting)
-    if keys is not None:
-        bound, reached = Fraction(claim.real(keys[1])), verdict.linked_weight
-        _check_upper_end(bound, verdict, f"{name}, {keys[1]}")
-    status = claim.text("status")
-    demand(status in STATUSES, f"{name}, status must be one of {', '.join(STATUSES)}")
-    ends = f"at most {float(bound):.10g} are linked and {float(reached):.10g} are"
-    demand(
-        status != "optimal" or bound <= reached * (1 + ROUNDED),
-        f"{name}, status: it is not optimal, {ends}",
+        expected is None or expected == column,
+        f"{where}, weight: the schema says that weights are in column {expected!r}, the fit has {shown}",
     )
 
 
-def _check_upper_end(bound: Fraction, verdict: Verdict, where: str) -> None:
-    """Reject a bound on a sum that is below what is proved, or than what an order links; or beyond all."""
-    ordered = verdict.ordered
-    least = verdict.bound if ordered is None else ordered.weight
-    how = "the certificate proves" if ordered is None else "an order of attributes links"
-    demand(
-        least <= bound * (1 + ROUNDED),
-        f"{where}: {float(bound):.10g} is claimed, {how} {float(least):.10g}",
+def _draw(check: Check, limit: Limit) -> Draw:
+    """What the fit shows of the samples that decide."""
+    stage, sampling = check_sampling(check, limit), check.fit.inner("sampling")
+    plan = sampling.inner("draw")
+    return Draw(
+        seed=plan.whole("seed"),
+        strata=_strata(check.fit),
+        samples=stage.samples,
+        records=len(stage.blocks),
+        linked=sum(block in stage.blocks for block in check.linked),
+        bound=sampling.inner("sample").whole("linked_upper_bound"),
     )
-    demand(
-        bound <= verdict.total * (1 + ROUNDED),
-        f"{where}: {float(bound):.10g} is claimed, all records together count {float(verdict.total):.10g}",
-    )
-
-
-def _check_tolerances(fields: Fields) -> None:
-    for key, value in TOLERANCES.items():
-        demand(fields.real(key) == value, f"{fields.where}, {key}: ties are within {value:g} here")
-
-
-def _check_links(claim: Fields, fields: Fields, rows: Rows, setting: Setting) -> list[bool]:
-    """Count the links of the parameters and compare everything that says how many they are."""
-    records = rows.records
-    sizes = {"records": records.blocks, "candidates": len(records.candidates)}
-    for key, size in sizes.items():
-        for source in (claim, fields):
-            demand(source.whole(key) == size, f"{source.where}, {key}: the files have {size}")
-    theta = setting.family.read(fields.inner("parameters"), setting.attributes)
-    same = theta == setting.family.read(claim.inner("parameters"), setting.attributes)
-    demand(same, f"{fields.where}, parameters: they are not those of {claim.where}")
-    for source in (claim, fields):
-        check_measure(source.inner("parameters"), theta, rows.family, setting.attributes)
-    check_importance(claim, theta, rows.family, setting.attributes)
-    linked, told = check_table(claim, rows, theta)
-    for source in (claim, fields):
-        count = source.whole("linked")
-        # A fit without a table may have counted its attack on a part of the records: it links no fewer.
-        seen = left_out(claim) and 0 <= count <= sum(told)
-        demand(
-            count == sum(told) or seen,
-            f"{source.where}, linked: {count}, but the parameters link {sum(told)}",
-        )
-    check_sums(claim, records, setting, total_weight(records, np.flatnonzero(told).tolist()))
-    check_tied(claim, rows)
-    return linked
-
-
-def _check_samples(
-    claim: Fields, fields: Fields, files: FilePair, rows: Rows, setting: Setting, linked: list[bool]
-) -> tuple[ProvenPart, Limit]:
-    """Draw again, check the bound of every sample, and what follows for the whole file."""
-    records = rows.records
-    drawn = draw_again(claim.inner("sampling"), files, block_rows(files, setting))
-    parts, certain = check_parts(
-        fields, drawn, records, lambda proof, blocks, told: check_bound(rows, proof, blocks, told)
-    )
-    return certain, check_limit(claim, setting, records, drawn, parts, linked, certain.weight)

@@ -5,7 +5,7 @@ whole numbers, fractions and Python's standard library, and nothing of the proje
 It is complete and slow: every rival of every record is compared exactly.
 
 Read in this order: `claims` (what a JSON says), `problem` (what was linked to what), `records` (the linkage
-problem as whole numbers), `families` (the distances), `proofs` (why no parameters link more), `attack` (what
-some parameters link), `samples` (bounds that hold with some confidence), `check` (the fit and its
-certificate), `tables` (certificates of tables), `files` (reading CSV) and `__main__` (the command).
+problem as whole numbers), `families` (the distances), `linkage` (what some parameters link), `proofs` and
+`simplex_tree` (why none link more), `samples` (bounds that hold with some confidence), `check` (the fit and
+its certificate), `tables` (certificates of tables), `files` (reading CSV) and `__main__` (the command).
 """

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from .check import Verdict, check_fit
-from .claims import Claim, MalformedError, RejectedError, read_json
+from .claims import Claim, MalformedError, RejectedError, demand, read_json, require
 from .files import read_files
 from .problem import Problem, read_problem
-from .samples import said_of_draw
+from .samples import described_draw
 from .tables import FORMAT, check_table, read_table
 
 
@@ -47,37 +47,34 @@ def _refused(what: str, error: Exception, code: int) -> int:
 def _checked(asked: argparse.Namespace) -> str:
     claim = read_json(asked.claim)
     if claim.get("format") == FORMAT:
-        if not (asked.cells and asked.relations):
-            raise MalformedError("the table is needed: --cells and --relations")
-        verdict = check_table(read_table(asked.cells, asked.relations, asked.counts), claim)
-        if not verdict.demands:
-            raise RejectedError("no cell of the table is sensitive: nothing is protected")
+        require(bool(asked.cells and asked.relations), "the table is needed: --cells and --relations")
+        table = check_table(read_table(asked.cells, asked.relations, asked.counts), claim)
+        demand(table.demands > 0, "no cell of the table is sensitive: nothing is protected")
         return (
-            f"proved, of a table of {'counts' if asked.counts else 'amounts'}: {verdict.met} of "
-            f"{verdict.demands} levels hold, {verdict.missed} do not, {verdict.undecided} are undecided; "
-            f"relations miss 0 by at most {float(verdict.defect):g}"
+            f"proved, of a table of {'counts' if asked.counts else 'amounts'}: {table.met} of "
+            f"{table.demands} levels hold, {table.missed} do not, {table.undecided} are undecided; "
+            f"relations miss 0 by at most {float(table.defect):g}"
         )
-    if not (asked.certificate and asked.original and asked.masked):
-        raise MalformedError("the files are needed: --certificate, --original and --masked")
+    given = asked.certificate and asked.original and asked.masked
+    require(bool(given), "the files are needed: --certificate, --original and --masked")
     problem = read_problem(Claim(claim, asked.claim))
     files = read_files(asked.original, asked.masked, problem, asked.id, asked.missing)
-    verdict_of_fit = check_fit(claim, read_json(asked.certificate), files)
+    verdict = check_fit(claim, read_json(asked.certificate), files)
     how = "row by row" if asked.id is None else f"by {asked.id!r}"
-    alone = len(files.partner) - verdict_of_fit.records
-    return "\n".join(_said(verdict_of_fit, f"records aligned {how}, {alone} without a partner", claim))
+    alone = len(files.partner) - verdict.records
+    return "\n".join(_proved(verdict, f"records aligned {how}, {alone} without a partner", claim))
 
 
-def _said(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterator[str]:
+def _proved(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterator[str]:
     """All that the claim depends on, and the claim."""
     problem = verdict.problem
     yield from _assumed(problem)
-    options = "".join(f", {key} {value}" for key, value in problem.options.items())
     most = f"links more than {_up(verdict.bound)} records"
     if problem.weight is not None:
         most = f"links records that stand for more than {_up(verdict.bound)} (column {problem.weight!r})"
     yield (
-        f"proved: no {problem.aggregator}{options} whose distances differ by more than a tie {most}, "
-        f"so at most {verdict.count} of {verdict.records}"
+        f"proved: no {verdict.family.words} whose distances differ by more than a tie {most}, "
+        f"so at most {verdict.bound_count} of {verdict.records}"
     )
     how = f"{problem.direction}, ties {problem.ties}, {alignment}"
     yield (
@@ -88,11 +85,10 @@ def _said(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterator[
     for name, scale in problem.scales.items():
         order = ", ".join(map(repr, problem.categories.get(name, ())))
         yield f"{name!r} is {scale}{': ' if order else ''}{order}"
-    if verdict.limit is not None:
-        confidence, weight, count = verdict.limit
+    if (limit := verdict.limit) is not None:
         yield (
-            f"proved, with {math.floor(100_000 * confidence) / 1000:g} % confidence: nor more than "
-            f"{_up(weight)}, {count} records; {said_of_draw(fit)}"
+            f"proved, with {math.floor(100_000 * limit.confidence) / 1000:g} % confidence: nor more than "
+            f"{_up(limit.weight)}, {limit.count} records; {described_draw(fit)}"
         )
     yield f"proved: the parameters of the fit link {verdict.linked} records"
     if verdict.order is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,17 @@ def demand(holds: bool, message: str) -> None:
         raise RejectedError(message)
 
 
+def require(holds: bool, message: str) -> None:
+    """Refuse the file unless a condition holds."""
+    if not holds:
+        raise MalformedError(message)
+
+
 def read_json(path: str | Path) -> dict[str, Any]:
     """Read a JSON object; keys that occur twice, NaN and very long numbers are refused."""
     try:
         content = Path(path).read_bytes()
-        if len(content) > LARGEST_FILE:
-            raise MalformedError(f"{path} is too large to be checked")
+        require(len(content) <= LARGEST_FILE, f"{path} is too large to be checked")
         found = json.loads(
             content.decode("utf-8"), object_pairs_hook=_once, parse_int=_whole, parse_constant=_constant
         )
@@ -42,9 +46,8 @@ def read_json(path: str | Path) -> dict[str, Any]:
         raise MalformedError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise MalformedError(f"{path} is no JSON that can be checked: {error}") from None
-    if not isinstance(found, dict):
-        raise MalformedError(f"{path} holds no JSON object")
-    return found
+    require(isinstance(found, dict), f"{path} holds no JSON object")
+    return found  # type: ignore[no-any-return]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,18 +68,10 @@ def _constant(text: str) -> float:
 
 
 class Claim:
-    """An object of the JSON.
-
-    Parameters
-    ----------
-    content : dict
-    where : str
-        The file and the keys that lead here, for messages.
-    """
+    """An object of the JSON; `where` is the file and the keys that lead here, for messages."""
 
     def __init__(self, content: Any, where: str) -> None:
-        if not isinstance(content, dict):
-            raise MalformedError(f"{where} must be a JSON object")
+        require(isinstance(content, dict), f"{where} must be a JSON object")
         self.content: dict[str, Any] = content
         self.where = where
 
@@ -85,8 +80,7 @@ class Claim:
         return self.content.get(key)
 
     def _value(self, key: str) -> Any:
-        if key not in self.content:
-            raise MalformedError(f"{self.where} has no '{key}'")
+        require(key in self.content, f"{self.where} has no '{key}': it was not written by this version")
         return self.content[key]
 
     def inner(self, key: str) -> Claim:
@@ -111,37 +105,33 @@ class Claim:
 
 
 def text(value: Any, where: str) -> str:
-    """Demand a text."""
-    if not isinstance(value, str):
-        raise MalformedError(f"{where} must be a text")
-    return value
+    """Demand a text that can be printed."""
+    require(isinstance(value, str), f"{where} must be text")
+    surrogate = any("\ud800" <= sign <= "\udfff" for sign in value)
+    require(not surrogate, f"{where} holds an unpaired surrogate")
+    return value  # type: ignore[no-any-return]
 
 
 def whole(value: Any, where: str) -> int:
     """Demand a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise MalformedError(f"{where} must be a whole number")
-    return value
+    require(type(value) is int, f"{where} must be a whole number")
+    return value  # type: ignore[no-any-return]
 
 
 def exact(value: Any, where: str) -> Fraction:
     """Demand a number that a double can hold, and take it as the fraction that the double is."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise MalformedError(f"{where} must be a number")
+    require(type(value) in (int, float), f"{where} must be a number")
     try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise MalformedError(f"{where} must be a finite number")
-    return Fraction(number)
+        return Fraction(float(value))
+    except (OverflowError, ValueError):
+        raise MalformedError(f"{where} must be a finite number") from None
 
 
 def items(value: Any, where: str, length: int | None = None) -> list[Any]:
     """Demand a list, of a length where one is given."""
-    if not isinstance(value, list) or len(value) != (len(value) if length is None else length):
-        raise MalformedError(f"{where} must be a list{'' if length is None else f' of {length}'}")
-    return value
+    require(isinstance(value, list), f"{where} must be a list")
+    require(length in (None, len(value)), f"{where} must hold {length} items, not {len(value)}")
+    return value  # type: ignore[no-any-return]
 
 
 def wholes(value: Any, where: str, length: int | None = None) -> list[int]:

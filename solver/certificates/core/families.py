@@ -1,23 +1,24 @@
-"""Families of distances in whole numbers: features, rows, and when a row is nowhere positive.
+"""Families of distances in whole numbers: features, constraints, and when one is nowhere positive.
 
 With attribute distances c of the partner, c+ up to which a rival ties with it, and d of a rival, parameters
 theta link the block when ``(features(d) - features(c+)) . theta > 0`` for every rival. That vector is the
-*row* of block and rival.
+*constraint* of block and rival.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from .claims import Claim, MalformedError, demand, exact, items
+from .claims import Claim, MalformedError, demand, exact, items, require
 from .problem import Problem
 from .records import CANCELLATION, TIE, Partner
 
-Row = list[int]
+Vector = list[int]
 
 Multipliers = Sequence[Sequence[int]]
 """(subset A, attribute k, y): y times the inequality ``mu(A + k) >= mu(A)``; subsets are bit masks."""
@@ -32,51 +33,62 @@ MOST_ATTRIBUTES = 12
 class Family(ABC):
     """A family of distances on n attributes.
 
-    Attributes
-    ----------
-    differences : tuple of str
-        Kinds of attribute distances that it is defined for.
-    simplex : bool
-        Whether its domain is all weights that are not negative and sum to one.
-    squares : bool
-        Whether ties are squares whatever the attribute distances are.
-    orders : tuple of bool
-        Lexicographic orders that are its limits: False of attributes, True of ranks.
+    `title` follows "no"; `keys` are what the JSON of its parameters holds, `differences` the kinds of
+    attribute distances that it is defined for. On a `simplex` the domain is all weights that are not negative
+    and sum to one. Ties are `squares` whatever the attribute distances are; constraints are in units of
+    ``2**-shift`` features. `orders` are lexicographic orders that are its limits: False of attributes, True
+    of ranks.
     """
 
+    title: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
     differences: ClassVar[tuple[str, ...]] = ("squared", "absolute")
     simplex: ClassVar[bool] = False
     squares: ClassVar[bool] = False
+    shift: ClassVar[int] = TIE
+    k: int | None = None
     orders: tuple[bool, ...] = ()
 
     def __init__(self, attributes: Sequence[str]) -> None:
         self.attributes, self.n = list(attributes), len(attributes)
 
+    @classmethod
+    def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
+        """The family with the options of a fit."""
+        require(not options, f"aggregator_options: a {cls.title} takes no options")
+        return cls(attributes)
+
     @property
+    def words(self) -> str:
+        """The title with its options."""
+        return self.title if self.k is None else f"{self.k}-additive {self.title}"
+
+    @property
+    def factor(self) -> int:
+        """What features are multiplied by to be whole, such as the denominator of a mean."""
+        return 1
+
+    @cached_property
     def dimension(self) -> int:
         """Number of parameters: as many as features."""
         return len(self.features([0] * self.n))
 
     @abstractmethod
-    def features(self, c: Sequence[int]) -> Row:
-        """Features of attribute distances."""
+    def features(self, c: Sequence[int]) -> Vector:
+        """Features of attribute distances, times `factor`."""
 
-    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+    def constraint(self, partner: Partner, rival: Sequence[int]) -> Vector:
         """What must be positive for the rival not to keep the block from being linked."""
         tied, other = self.features(partner.tied), self.features(rival)
-        return [(b << TIE) - a for a, b in zip(tied, other, strict=True)]
+        return [(b << self.shift) - a for a, b in zip(tied, other, strict=True)]
 
     def never(self, partner: Partner, rival: Sequence[int]) -> bool:
         """Whether the rival keeps the block from being linked by all parameters."""
-        return self.nowhere_positive(self.row(partner, rival), (), 0)
+        return self.nowhere_positive(self.constraint(partner, rival), (), 0)
 
     @abstractmethod
-    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
-        """Whether ``row . theta <= 0`` on the whole domain, by weak duality with these multipliers."""
-
-    def coefficients(self, row: Row) -> Row:
-        """The row as coefficients of the parameters."""
-        return row
+    def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
+        """Whether ``vector . theta <= 0`` on the whole domain, by weak duality with these multipliers."""
 
     @abstractmethod
     def parameters(self, claim: Claim) -> list[Fraction]:
@@ -87,23 +99,29 @@ class Weights(Family):
     """Families whose parameters are weights: the weighted mean, OWA, the 2-additive integral."""
 
     simplex = True
+    keys: ClassVar[tuple[str, ...]] = ("weights",)
 
-    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+    def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
         """No entry is positive: the corners of the simplex decide."""
-        return not multipliers and total == 0 and max(row) <= 0
+        return not multipliers and total == 0 and max(vector) <= 0
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What the JSON calls the weights."""
+        return self.attributes
 
     def parameters(self, claim: Claim) -> list[Fraction]:
-        """Weights by attribute, or by rank."""
-        names = self.attributes if self.orders == (False,) else [str(rank + 1) for rank in range(self.n)]
-        return on_simplex(named(claim, "weights", names), claim.where)
+        """Weights that sum to one."""
+        return on_simplex(named(claim, "weights", self.names), claim.where)
 
 
 class WeightedMean(Weights):
     """``sum_k p_k c_k``."""
 
+    title = "weighted mean"
     orders = (False,)
 
-    def features(self, c: Sequence[int]) -> Row:
+    def features(self, c: Sequence[int]) -> Vector:
         """The attribute distances."""
         return list(c)
 
@@ -111,9 +129,15 @@ class WeightedMean(Weights):
 class OrderedWeightedAverage(Weights):
     """``sum_r w_r c_(r)``, the largest attribute distance first."""
 
+    title = "ordered weighted average"
     orders = (True,)
 
-    def features(self, c: Sequence[int]) -> Row:
+    @property
+    def names(self) -> Sequence[str]:
+        """The ranks."""
+        return [str(rank + 1) for rank in range(self.n)]
+
+    def features(self, c: Sequence[int]) -> Vector:
         """The attribute distances in descending order."""
         return sorted(c, reverse=True)
 
@@ -125,11 +149,15 @@ class TwoAdditive(Weights):
     (Miranda, Grabisch and Gil 2006).
     """
 
-    def __init__(self, attributes: Sequence[str]) -> None:
+    title = "Choquet integral"
+    keys = ("moebius", "measure")
+
+    def __init__(self, attributes: Sequence[str], k: int = 2) -> None:
         super().__init__(attributes)
+        self.k = k  # any measure on two attributes is 2-additive
         self.orders = (False, True) if self.n <= 2 else (False,)
 
-    def features(self, c: Sequence[int]) -> Row:
+    def features(self, c: Sequence[int]) -> Vector:
         """Attribute distances, minima of pairs, maxima of pairs."""
         pairs = list(combinations(c, 2))
         return [*c, *map(min, pairs), *map(max, pairs)]
@@ -158,18 +186,22 @@ class Measure(Family):
         """Least and largest value of each parameter."""
 
     @abstractmethod
-    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+    def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
         """Add a multiple of ``mu(A + k) - mu(A)`` to coefficients of the parameters."""
+
+    @abstractmethod
+    def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
+        """The measure of each subset, by bit mask."""
 
     def never(self, partner: Partner, rival: Sequence[int]) -> bool:
         """Whether the rival is beyond the tie on no attribute: monotone distances then do not grow."""
         return all(b << TIE <= a for a, b in zip(partner.tied, rival, strict=True))
 
-    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
+    def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
         """By the limits of each parameter, after the multipliers."""
         if total != 0 and not self.summed:
             return False
-        rest = [value - total for value in row]
+        rest = [value - total for value in vector]
         for subset, attribute, y in multipliers:
             outside = 0 <= attribute < self.n and subset < 2**self.n and not subset >> attribute & 1
             if y < 0 or subset < self.smallest or not outside:
@@ -182,11 +214,24 @@ class Measure(Family):
 class Choquet(Measure):
     """The Choquet integral over all monotone measures; parameter A - 1 is mu(A) for the bit mask A."""
 
+    title = "Choquet integral"
+    keys = ("measure",)
     orders = (False, True)
     smallest = 1
     summed = False
 
-    def features(self, c: Sequence[int]) -> Row:
+    @classmethod
+    def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
+        """With the option ``k_additive`` the k-additive one."""
+        k, n = options.get("k_additive"), len(attributes)
+        known = set(options) <= {"k_additive"} and (k is None or (type(k) is int and k > 1))
+        require(known, "aggregator_options: choquet takes k_additive, of at least 2")
+        if k is not None and min(k, n) <= 2:
+            return TwoAdditive(attributes, k)
+        require(n <= MOST_ATTRIBUTES, f"attributes: a measure on {n} has too many subsets")
+        return cls(attributes) if k is None else KAdditive(attributes, k)
+
+    def features(self, c: Sequence[int]) -> Vector:
         """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
         subset = 2**self.n - 1
         row, before = [0] * subset, 0
@@ -201,7 +246,7 @@ class Choquet(Measure):
         """All values lie in [0, 1], that of all attributes is 1."""
         return [(0, 1)] * (self.dimension - 1) + [(1, 1)]
 
-    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+    def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
         """The values of two subsets."""
         row[(subset | 1 << attribute) - 1] += times
         row[subset - 1] -= times
@@ -209,23 +254,31 @@ class Choquet(Measure):
     def parameters(self, claim: Claim) -> list[Fraction]:
         """A monotone measure."""
         subsets = [[k for k in range(self.n) if mask >> k & 1] for mask in range(1, 2**self.n)]
-        values = named(claim, "measure", subset_names(self.attributes, subsets))
-        return monotone([Fraction(0), *values], claim.where)[1:]
+        theta = named(claim, "measure", subset_names(self.attributes, subsets))
+        check_monotone(self.values(theta), claim.where)
+        return theta
+
+    def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
+        """The parameters themselves."""
+        return [Fraction(0), *theta]
 
 
 class KAdditive(Measure):
     """The k-additive integral for k of 3 or more: Moebius coefficients of at most k attributes."""
 
+    title = "Choquet integral"
+    keys = ("moebius", "measure")
     smallest = 0
     summed = True
 
     def __init__(self, attributes: Sequence[str], k: int) -> None:
         super().__init__(attributes)
+        self.k = k
         self.subsets = small_subsets(self.n, k)
         self.masks = [sum(1 << at for at in subset) for subset in self.subsets]
         self.orders = (False, True) if len(self.subsets[-1]) == self.n else (False,)
 
-    def features(self, c: Sequence[int]) -> Row:
+    def features(self, c: Sequence[int]) -> Vector:
         """The smallest attribute distance of each subset."""
         return [min(c[k] for k in subset) for subset in self.subsets]
 
@@ -235,7 +288,7 @@ class KAdditive(Measure):
         most = [1 << len(subset) - 1 for subset in self.subsets]
         return [(0 if size == 1 else -size, size) for size in most]
 
-    def add(self, row: Row, subset: int, attribute: int, times: int) -> None:
+    def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
         """Coefficients of the subsets of ``A + k`` that hold k."""
         whole, own = subset | 1 << attribute, 1 << attribute
         for at, mask in enumerate(self.masks):
@@ -245,25 +298,26 @@ class KAdditive(Measure):
     def parameters(self, claim: Claim) -> list[Fraction]:
         """Moebius coefficients of a monotone measure."""
         moebius = named(claim, "moebius", subset_names(self.attributes, self.subsets))
-        table = [Fraction(0)] * 2**self.n
-        for mask, value in zip(self.masks, moebius, strict=True):
-            table[mask] = value
-        for k in range(self.n):
-            for mask in range(len(table)):
-                if mask >> k & 1:
-                    table[mask] += table[mask ^ 1 << k]
-        monotone(table, claim.where)
+        check_monotone(self.values(moebius), claim.where)
         return moebius
+
+    def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
+        """Sums of the coefficients of subsets."""
+        return measure_of(dict(zip(self.masks, theta, strict=True)), self.n)
 
 
 class QuadraticForm(Family):
     """``c' M c``, M positive semidefinite of trace one; parameters are the upper triangle of M.
 
-    A row is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther. Ties are on its diagonal.
+    A constraint is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther, off the diagonal
+    both of its entries in one. Ties are on the diagonal.
     """
 
+    title = "Mahalanobis-type form"
+    keys = ("matrix",)
     differences = ("signed", "absolute")
     squares = True
+    shift = CANCELLATION
     orders = (False,)
 
     @property
@@ -271,53 +325,48 @@ class QuadraticForm(Family):
         """The upper triangle, row by row."""
         return [(k, m) for k in range(self.n) for m in range(k, self.n)]
 
-    def features(self, c: Sequence[int]) -> Row:
-        """Products of attribute distances."""
-        return [c[k] * c[m] for k, m in self.cells]
+    @property
+    def cancelled(self) -> int:
+        """Share of a rival's squares that cancelling terms may move its distance by, times ``2**shift``."""
+        return self.n * (self.n + 2)
 
-    def row(self, partner: Partner, rival: Sequence[int]) -> Row:
+    def features(self, c: Sequence[int]) -> Vector:
+        """Products of attribute distances."""
+        return [c[k] * c[m] * (1 if k == m else 2) for k, m in self.cells]
+
+    def constraint(self, partner: Partner, rival: Sequence[int]) -> Vector:
         """The matrix G; terms of the rival's squares may cancel, so a little less of them counts."""
         pairs = zip(self.features(partner.distances), self.features(rival), strict=True)
-        row = [(b - a) << CANCELLATION for a, b in pairs]
+        found = [(b - a) << self.shift for a, b in pairs]
         for at, (k, m) in enumerate(self.cells):
             if k == m:
                 square = rival[k] ** 2
-                cancelled = self.n * (self.n + 2) * square
-                row[at] = (square << CANCELLATION) - cancelled - (partner.tied[k] << CANCELLATION - TIE)
-        return row
+                lost = self.cancelled * square + (partner.tied[k] << self.shift - TIE)
+                found[at] = (square << self.shift) - lost
+        return found
 
-    def nowhere_positive(self, row: Row, multipliers: Multipliers, total: int) -> bool:
-        """The matrix is negative semidefinite."""
-        return not multipliers and total == 0 and is_negative_semidefinite(self._matrix(row))
-
-    def _matrix(self, row: Row) -> list[Row]:
+    def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
+        """The matrix, twice, is negative semidefinite."""
         matrix = [[0] * self.n for _ in range(self.n)]
-        for (k, m), value in zip(self.cells, row, strict=True):
-            matrix[k][m] = matrix[m][k] = value
-        return matrix
-
-    def coefficients(self, row: Row) -> Row:
-        """Two entries of G belong to one parameter off the diagonal."""
-        return [value if k == m else 2 * value for (k, m), value in zip(self.cells, row, strict=True)]
+        for (k, m), value in zip(self.cells, vector, strict=True):
+            matrix[k][m] = matrix[m][k] = 2 * value if k == m else value
+        return not multipliers and total == 0 and is_negative_semidefinite(matrix)
 
     def parameters(self, claim: Claim) -> list[Fraction]:
         """The upper triangle of a positive semidefinite matrix of trace one."""
-        where = f"{claim.where}, matrix"
-        rows = [[exact(one, where) for one in items(row, where)] for row in claim.items("matrix")]
-        if [len(row) for row in rows] != [self.n] * self.n:
-            raise MalformedError(f"{where} must have {self.n} rows of {self.n} numbers")
+        where, n = f"{claim.where}, matrix", self.n
+        rows = [[exact(one, where) for one in items(row, where, n)] for row in claim.items("matrix")]
+        require(len(rows) == n, f"{where} must have {n} rows")
         demand(all(rows[k][m] == rows[m][k] for k, m in self.cells), f"{where}: it is not symmetric")
-        demand(
-            abs(sum((rows[k][k] for k in range(self.n)), Fraction(-1))) <= SLACK,
-            f"{where}: the trace is not one",
-        )
+        trace = sum((rows[k][k] for k in range(n)), Fraction(0))
+        demand(abs(trace - 1) <= SLACK, f"{where}: the trace is not one")
         unit = max(value.denominator for row in rows for value in row)
         lifted = [[-int(value * unit) for value in row] for row in rows]
         demand(is_negative_semidefinite(lifted), f"{where}: it is not positive semidefinite")
         return [rows[k][m] for k, m in self.cells]
 
 
-def is_negative_semidefinite(matrix: list[Row]) -> bool:
+def is_negative_semidefinite(matrix: list[Vector]) -> bool:
     """Whether ``x' G x <= 0`` for all x, by fraction-free elimination of ``-G`` (Bareiss 1968)."""
     rest = [[-value for value in row] for row in matrix]
     size, before = len(rest), 1
@@ -334,35 +383,34 @@ def is_negative_semidefinite(matrix: list[Row]) -> bool:
     return True
 
 
-def family_of(problem: Problem) -> Family:
-    """The family of a problem."""
-    name, options, n = problem.aggregator, problem.options, len(problem.attributes)
-    k = options.get("k_additive")
-    known = not options or (name == "choquet" and set(options) == {"k_additive"} and type(k) is int and k > 1)
-    if not known:
-        raise MalformedError(f"aggregator_options: {name} takes no such options")
-    simple = {"weighted-mean": WeightedMean, "owa": OrderedWeightedAverage, "mahalanobis": QuadraticForm}
-    family: Family
-    if name in simple:
-        family = simple[name](problem.attributes)  # type: ignore[abstract]
-    elif name != "choquet":
-        raise MalformedError(f"aggregator: {name} is not known here")
-    elif k is not None and min(k, n) <= 2:
-        family = TwoAdditive(problem.attributes)
-    elif n > MOST_ATTRIBUTES:
-        raise MalformedError(f"attributes: a measure on {n} has too many subsets")
-    else:
-        family = Choquet(problem.attributes) if k is None else KAdditive(problem.attributes, k)
-    if problem.differences not in family.differences:
-        raise MalformedError(f"{name} takes no {problem.differences} differences")
+FAMILIES: dict[str, type[Family]] = {
+    "weighted-mean": WeightedMean,
+    "owa": OrderedWeightedAverage,
+    "choquet": Choquet,
+    "mahalanobis": QuadraticForm,
+}
+"""By the names of aggregators."""
+
+
+def family_of(problem: Problem, where: str = "the fit") -> Family:
+    """The family of a problem, which messages say is that of `where`."""
+    name = problem.aggregator
+    require(name in FAMILIES, f"{where}, aggregator must be one of {', '.join(FAMILIES)}")
+    try:
+        family = FAMILIES[name].of(problem.attributes, problem.options)
+    except MalformedError as error:
+        raise MalformedError(f"{where}, {error}") from None
+    known = problem.differences in family.differences
+    require(known, f"{where}: {name} takes no {problem.differences} differences")
     return family
 
 
 def named(claim: Claim, key: str, names: Sequence[str]) -> list[Fraction]:
     """The number of each of these names, and of no other."""
     told = claim.inner(key)
-    if sorted(told.content) != sorted(names):
-        raise MalformedError(f"{told.where} must name the {len(names)} parameters, and nothing else")
+    first = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+    known = sorted(told.content) == sorted(names)
+    require(known, f"{told.where} must name the {len(names)} it should have: {first}")
     return [told.exact(name) for name in names]
 
 
@@ -373,13 +421,27 @@ def on_simplex(weights: list[Fraction], where: str) -> list[Fraction]:
     return weights
 
 
-def monotone(measure: list[Fraction], where: str) -> list[Fraction]:
+def check_monotone(measure: Sequence[Fraction], where: str) -> None:
     """Reject values by bit mask that are no monotone measure with value 1 for all attributes."""
     demand(abs(measure[-1] - 1) <= SLACK, f"{where}: the measure of all attributes is not one")
     for mask, value in enumerate(measure):
         for k in range(len(measure).bit_length() - 1):
-            demand(bool(mask >> k & 1) or measure[mask | 1 << k] >= value, f"{where}: it is not monotone")
-    return measure
+            more = mask | 1 << k
+            holds = more == mask or measure[more] >= value
+            demand(holds, f"{where}: the measure is not monotone from subset {mask:b} to {more:b}")
+
+
+def measure_of(moebius: Mapping[int, Fraction], n: int) -> list[Fraction]:
+    """The measure that has these Moebius coefficients, both by bit mask."""
+    unit = max(value.denominator for value in moebius.values())
+    table = [0] * 2**n
+    for mask, value in moebius.items():
+        table[mask] = int(value * unit)
+    for k in range(n):
+        for mask in range(len(table)):
+            if mask >> k & 1:
+                table[mask] += table[mask ^ 1 << k]
+    return [Fraction(value, unit) for value in table]
 
 
 def small_subsets(n: int, k: int) -> list[tuple[int, ...]]:

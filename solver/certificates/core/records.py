@@ -8,18 +8,20 @@ moments. From there on a double is the whole number times a power of two that it
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import accumulate, pairwise
-from statistics import mean, median, stdev
+from functools import cached_property
+from itertools import accumulate, chain, pairwise, repeat
+from statistics import median
 
 from .claims import RejectedError, demand
 from .problem import Problem
 
-Values = list[float]
+Values = Sequence[float]
 """Of one attribute: NaN where a value is missing, for categories their positions."""
 
 TIE = 36
@@ -34,28 +36,30 @@ GRAIN = 18
 CANCELLATION = 50
 """A quadratic form of n attributes is taken to be off by ``n (n + 2) 2**-50`` times the rival's squares."""
 
-TOLERANCES = {"tie": TIE, "rounding": ROUNDING, "grain": GRAIN, "cancellation": CANCELLATION}
-"""As certificates name them, which say ``2**-x``."""
+TOLERANCES = {
+    name: 2.0**-shift
+    for name, shift in {
+        "tie": TIE, "rounding": ROUNDING, "grain": GRAIN, "cancellation": CANCELLATION
+    }.items()
+}  # fmt: skip
+"""As certificates name them."""
+
+SAME = 2.0**-48
+"""Values of one file within this share of their size are the same."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """Two microdata files, as they are read.
+    """Two microdata files: values of all records by attribute, and columns besides.
 
-    Attributes
-    ----------
-    original, masked : list of list of float
-        For each attribute of the problem the values of all records (`Values`).
-    partner : list of int
-        The masked record of each original record, -1 where it is not in the masked file.
-    columns : dict of str to (bool, list of str)
-        Other columns by name: whether the original file has it, and its cells.
+    `partner` is the masked record of each original record, -1 where it is not in the masked file. Other
+    columns by name: whether the original file has it, and its cells.
     """
 
-    original: list[Values]
-    masked: list[Values]
-    partner: list[int]
-    columns: dict[str, tuple[bool, list[str]]] = field(default_factory=dict)
+    original: Sequence[Values]
+    masked: Sequence[Values]
+    partner: Sequence[int]
+    columns: Mapping[str, tuple[bool, Sequence[str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -67,71 +71,95 @@ class Partner:
 
 
 class Records:
-    """The blocks and their candidates.
+    """The blocks and their candidates; exact numbers are made when they are needed.
 
-    Parameters
-    ----------
-    files : Files
-    problem : Problem
-
-    Attributes
-    ----------
-    rows : list of (int, int)
-        The original and the masked record of each block.
-    partner : list of int
-        The candidate that each block belongs to.
-    candidates : int
-        How many there are.
-    weights : list of Fraction
-        What linking each block counts.
+    `original` and `masked` are the rows of each block in the two files, `partner` the candidate that it
+    belongs to. Differences are whole numbers of units of ``2**-shift``.
     """
 
     def __init__(self, files: Files, problem: Problem) -> None:
         self.problem = problem
         backwards = problem.direction == "masked-to-original"
-        pairs = [(own, other) for own, other in enumerate(files.partner) if other >= 0]
-        self.rows = sorted(pairs, key=lambda pair: pair[backwards])
-        blocks = [pair[backwards] for pair in self.rows]
-        self.partner = [pair[not backwards] for pair in self.rows]
-        self._columns = [
-            _Attribute(problem, name, files.original[k], files.masked[k], backwards, blocks, self.partner)
+        own = [at for at, other in enumerate(files.partner) if other >= 0]
+        if backwards:
+            own.sort(key=files.partner.__getitem__)
+        self.original, self.masked = array("q", own), array("q", (files.partner[at] for at in own))
+        blocks, self.partner = (self.masked, self.original) if backwards else (self.original, self.masked)
+        self.attributes = [
+            Attribute(problem, name, files.original[k], files.masked[k], blocks, self.partner)
             for k, name in enumerate(problem.attributes)
         ]
-        self._shift = max(column.shift for column in self._columns)
-        for column in self._columns:
-            column.scale(self._shift)
-        self.candidates = len(files.original[0] if backwards else files.masked[0])
-        self._twin = self._twins()
-        copies = Counter(self._twin)
-        own = _sampling_weights(files, problem, self.rows)
-        self.copies = [copies[self._twin[other]] for other in self.partner]
-        self.weights = [
-            weight / many if problem.share else weight for weight, many in zip(own, self.copies, strict=True)
-        ]
-        self.total_weight = sum(own, Fraction(0))
+        self.shift = max(one.shift for one in self.attributes)
+        self._limited = [one for one in self.attributes if one.table and math.inf in chain(*one.table)]
+        self.sampling = _sampling_weights(files, problem, self.original, self.masked)
 
     @property
     def blocks(self) -> int:
         """Number of blocks."""
         return len(self.partner)
 
+    @property
+    def candidates(self) -> int:
+        """Number of candidates."""
+        return len(self.attributes[0].candidates)
+
+    # ---- weights
+
+    @cached_property
+    def weights(self) -> tuple[list[int], int]:
+        """What linking each block counts, as a whole number of one over the second number."""
+        own = repeat(1.0, self.blocks) if self.sampling is None else self.sampling
+        kinds = list(zip(own, self.copies if self.problem.share else repeat(1), strict=False))
+        exact = {kind: Fraction(kind[0]) / kind[1] for kind in set(kinds)}
+        unit = math.lcm(*(weight.denominator for weight in exact.values()))
+        numbers = {kind: int(weight * unit) for kind, weight in exact.items()}
+        return [numbers[kind] for kind in kinds], unit
+
     def weight(self, blocks: Iterable[int]) -> Fraction:
         """The weight of some blocks together."""
-        return sum((self.weights[block] for block in blocks), Fraction(0))
+        numbers, unit = self.weights
+        return Fraction(sum(numbers[block] for block in blocks), unit)
+
+    def in_units(self, block: int, unit: Fraction) -> int:
+        """The weight of a block, `unit` times as large, rounded up: against a bound."""
+        return -(-self.weights[0][block] * unit.numerator // (self.weights[1] * unit.denominator))
+
+    @cached_property
+    def total_weight(self) -> Fraction:
+        """How many of the population all blocks stand for: candidates that share do so in full."""
+        numbers, unit = self.weights
+        copies = self.copies if self.problem.share else repeat(1)
+        return Fraction(sum(one * many for one, many in zip(numbers, copies, strict=False)), unit)
+
+    @cached_property
+    def heaviest(self) -> tuple[Fraction, bool]:
+        """The largest weight of a block, and whether all have it."""
+        numbers, unit = self.weights
+        return Fraction(max(numbers), unit), min(numbers) == max(numbers)
 
     def most_within(self, blocks: Iterable[int], bound: Fraction) -> int:
         """Number of blocks that weigh no more than a bound together: the lightest first."""
-        return bisect_right(list(accumulate(sorted(self.weights[block] for block in blocks))), bound)
+        numbers, unit = self.weights
+        return bisect_right(list(accumulate(sorted(numbers[block] for block in blocks))), bound * unit)
 
-    def _twins(self) -> list[int]:
+    # ---- rivals
+
+    @cached_property
+    def twin(self) -> list[int]:
         """A number for each candidate, the same for those that are equal on every attribute."""
         known: dict[tuple[float | None, ...], int] = {}
-        rows = zip(*(column.named_candidates for column in self._columns), strict=True)
-        return [known.setdefault(row, len(known)) for row in rows]
+        columns = ((None if value != value else value for value in one.candidates) for one in self.attributes)
+        return [known.setdefault(row, len(known)) for row in zip(*columns, strict=True)]
+
+    @cached_property
+    def copies(self) -> list[int]:
+        """How many candidates equal the partner of each block, itself included."""
+        often = Counter(self.twin)
+        return [often[self.twin[other]] for other in self.partner]
 
     def possible(self, block: int, candidate: int) -> bool:
         """Whether masking can have made the candidate of the block's record."""
-        return all(column.difference(block, candidate) is not None for column in self._columns)
+        return all(one.rounded(block, candidate) < math.inf for one in self._limited)
 
     def reachable(self, block: int) -> bool:
         """Whether the block's own partner is possible; otherwise the block is never linked."""
@@ -142,7 +170,7 @@ class Records:
         own = self.partner[block]
         if not 0 <= candidate < self.candidates or candidate == own:
             return False
-        if self.problem.share and self._twin[candidate] == self._twin[own]:
+        if self.problem.share and self.twin[candidate] == self.twin[own]:
             return False
         return self.possible(block, candidate)
 
@@ -150,58 +178,45 @@ class Records:
         """All rivals of a block."""
         return (other for other in range(self.candidates) if self.is_rival(block, other))
 
-    def differences(self, block: int, candidate: int) -> list[int]:
-        """Differences to a possible candidate, in a unit common to all."""
-        found = [column.difference(block, candidate) for column in self._columns]
-        return [value for value in found if value is not None]
+    # ---- distances
 
     def distances(self, block: int, candidate: int) -> list[int]:
         """Attribute distances c_k to a possible candidate, in a unit common to all."""
-        values = self.differences(block, candidate)
+        values = [one.difference(block, candidate, self.shift) for one in self.attributes]
         if self.problem.differences == "squared":
             return [value * value for value in values]
         return [abs(value) for value in values] if self.problem.differences == "absolute" else values
 
     def partner_of(self, block: int, squares: bool) -> Partner:
         """The partner of a block; what ties are squares, or as the attribute distances are."""
-        own = self.partner[block]
-        widened = [
-            abs(value) + column.widths[block]
-            for value, column in zip(self.differences(block, own), self._columns, strict=True)
-        ]
-        grains = [column.grain for column in self._columns]
-        if squares or self.problem.differences == "squared":
-            widened = [value * value + grain * grain for value, grain in zip(widened, grains, strict=True)]
-        else:
-            widened = [value + (grain >> GRAIN) for value, grain in zip(widened, grains, strict=True)]
-        return Partner(self.distances(block, own), [(value << TIE) + value for value in widened])
+        own, tied = self.partner[block], []
+        for one in self.attributes:
+            size = abs(one.difference(block, own, self.shift)) + one.exact(one.widths[block], self.shift)
+            grain = one.exact(one.grain, self.shift)
+            as_squares = squares or self.problem.differences == "squared"
+            value = size * size + grain * grain if as_squares else size + (grain >> GRAIN)
+            tied.append((value << TIE) + value)
+        return Partner(self.distances(block, own), tied)
 
     def sizes(self, block: int, candidate: int) -> list[float]:
         """Sizes of the differences as doubles: what orders of attributes compare."""
-        return [abs(column.rounded(block, candidate)) for column in self._columns]
+        return [abs(one.rounded(block, candidate)) for one in self.attributes]
 
     def tied_sizes(self, block: int) -> list[float]:
         """Sizes up to which a rival ties with the partner, as doubles."""
-        sizes = self.sizes(block, self.partner[block])
-        wide = [
-            size + column.rounded_widths[block] for size, column in zip(sizes, self._columns, strict=True)
-        ]
-        return [size * (1.0 + 2.0**-TIE) for size in wide]
+        pairs = zip(self.sizes(block, self.partner[block]), self.attributes, strict=True)
+        return [(size + one.widths[block]) * (1.0 + 2.0**-TIE) for size, one in pairs]
 
 
-class _Attribute:
-    """One attribute of all blocks and candidates.
+class Attribute:
+    """Standardised values of one attribute, or positions of categories, of blocks (`queries`) and candidates.
 
-    Attributes
-    ----------
-    shift : int
-        Everything is a whole number of units of ``2**-shift``.
-    rounded_widths : list of float
-        By how much rounding may have moved the difference of each block to its partner.
-    widths : list of int
-        The same, in the units of `scale`.
-    grain : int
-        A length far below any difference that the attribute shows.
+    `table` has distances of a query's category (rows) to a candidate's, inf where one cannot become the
+    other. `to_missing` and `from_missing` are differences of each block to a missing value, and of a missing
+    value to each candidate, where values are missing. `widths`: by how much rounding may have moved the
+    difference of each block to its partner, 0 for categories. `grain`: a length far below any difference that
+    the attribute shows. `offset`: ``|mean| / deviation`` of both files, added. All are whole numbers of units
+    of ``2**-shift``.
     """
 
     def __init__(
@@ -210,105 +225,102 @@ class _Attribute:
         name: str,
         original: Values,
         masked: Values,
-        backwards: bool,
         blocks: Sequence[int],
         partner: Sequence[int],
     ) -> None:
+        backwards = problem.direction == "masked-to-original"
         if name in problem.steps:
             original = [_recoded(value, problem.steps[name]) for value in original]
-        self._table: list[Values] | None = None
-        offset = 0.0
+        self.table: list[Values] | None = None
+        self.offset, self.both_missing = 0.0, math.nan
+        self.to_missing, self.from_missing = array("d"), array("d")
         if name in problem.categories:
-            table = _with_unknown(problem.table(name), original, masked, problem.missing)
-            self._table = [list(column) for column in zip(*table, strict=True)] if backwards else table
+            table = _with_unknown(list(problem.table(name)), original, masked, problem.missing)
+            self.table = [list(column) for column in zip(*table, strict=True)] if backwards else table
             distances = [value for row in table for value in row if 0.0 < value < math.inf]
-            grain = _grain(max(distances), min(distances)) if distances else 0.0
+            self.grain = _grain(max(distances), min(distances)) if distances else 0.0
         else:
-            original, masked, offset = _standardised(name, original, masked, problem.standardisation)
-            grain = _numeric_grain(original, masked, offset)
+            original, masked, self.offset = _standardised(name, original, masked, problem.standardisation)
+            self.grain = _numeric_grain(original, masked, self.offset)
         queries, candidates = (masked, original) if backwards else (original, masked)
-        self._queries, self._candidates = [queries[at] for at in blocks], candidates
-        self._missing = (
-            None if self._table is not None else _Missing.of(queries, blocks, candidates, problem.missing)
-        )
-        self.rounded_widths = [0.0] * len(blocks)
-        if self._table is None:
-            self.rounded_widths = [self._width(block, other, offset) for block, other in enumerate(partner)]
-        self._grain = grain
-        known = [*self._queries, *candidates, *self.rounded_widths]
-        known += [] if self._table is None else [value for row in self._table for value in row]
-        known += [] if self._missing is None else self._missing.values()
-        finite = [value for value in known if math.isfinite(value)]
-        self.shift = max(GRAIN + _digits(grain), *map(_digits, finite))
+        self.queries, self.candidates = array("d", (queries[at] for at in blocks)), array("d", candidates)
+        if self.table is None:
+            self._compare_missing(queries, problem.missing)
+            self.widths = array("d", map(self._width, range(len(partner)), partner))
+        else:
+            self.widths = array("d", bytes(8 * len(partner)))
+        known = chain(self.queries, self.candidates, set(self.widths), self.to_missing, self.from_missing)
+        finite = (value for value in chain(known, *(self.table or ())) if math.isfinite(value))
+        both = 0.0 if math.isnan(self.both_missing) else self.both_missing
+        self.shift = max(GRAIN + _digits([self.grain]), _digits(finite), _digits([both]))
+        self._exact: dict[float, int] = {}
 
-    def scale(self, shift: int) -> None:
-        """Make whole numbers, in units of ``2**-shift``."""
-        self._shift = shift
-        self.widths = [self._whole(value) for value in self.rounded_widths]
-        self.grain = self._whole(self._grain)
-        self._exact_queries = [self._whole(value) for value in self._queries]
-        self._exact_candidates = [self._whole(value) for value in self._candidates]
+    def exact(self, value: float, shift: int) -> int:
+        """A double as the whole number of units of ``2**-shift`` that it is."""
+        if value not in self._exact:
+            numerator, denominator = value.as_integer_ratio()
+            self._exact[value] = (numerator << shift) // denominator
+        return self._exact[value]
 
-    def _whole(self, value: float) -> int:
-        if math.isnan(value):
-            return 0
-        numerator, denominator = value.as_integer_ratio()
-        return (numerator << self._shift) // denominator
-
-    def difference(self, block: int, candidate: int) -> int | None:
-        """The difference in whole units; None where masking cannot have made this of that."""
-        if self._table is not None:
-            distance = self._table[int(self._queries[block])][int(self._candidates[candidate])]
-            return None if math.isinf(distance) else self._whole(distance)
-        if self._lacks(block, candidate):
-            return self._whole(self.rounded(block, candidate))
-        return self._exact_queries[block] - self._exact_candidates[candidate]
+    def difference(self, block: int, candidate: int, shift: int) -> int:
+        """The difference to a possible candidate, exactly."""
+        query, other = self.queries[block], self.candidates[candidate]
+        if self.table is None and query == query and other == other:
+            return self.exact(query, shift) - self.exact(other, shift)
+        return self.exact(self.rounded(block, candidate), shift)
 
     def rounded(self, block: int, candidate: int) -> float:
-        """The difference as a double."""
-        query, other = self._queries[block], self._candidates[candidate]
-        if self._table is not None:
-            return self._table[int(query)][int(other)]
-        if self._missing is not None and self._lacks(block, candidate):
-            return self._missing.difference(block, candidate)
-        return query - other
+        """The difference as a double; inf where masking cannot have made this of that."""
+        query, other = self.queries[block], self.candidates[candidate]
+        if self.table is not None:
+            return self.table[int(query)][int(other)]
+        if query == query and other == other:
+            return query - other
+        if query == query:
+            return self.to_missing[block]
+        return self.from_missing[candidate] if other == other else self.both_missing
 
-    def _lacks(self, block: int, candidate: int) -> bool:
-        return math.isnan(self._queries[block]) or math.isnan(self._candidates[candidate])
-
-    def _width(self, block: int, candidate: int, offset: float) -> float:
+    def _width(self, block: int, candidate: int) -> float:
         """The power of two above ``2**-ROUNDING`` times the values of a difference; 0 where these are 0."""
-        query, other = abs(self._queries[block]), abs(self._candidates[candidate])
-        if self._lacks(block, candidate):
+        query, other = abs(self.queries[block]), abs(self.candidates[candidate])
+        if query != query or other != other:
             query = other = abs(self.rounded(block, candidate))
-        size = query + other + offset
+        size = query + other + self.offset
         return math.ldexp(1.0, math.frexp(2.0**-ROUNDING * size)[1]) if size > 0.0 else 0.0
 
-    @property
-    def named_candidates(self) -> list[float | None]:
-        """The values of candidates, None where they are missing: such ones equal each other."""
-        return [None if math.isnan(value) else value for value in self._candidates]
+    def _compare_missing(self, queries: Values, rule: str) -> None:
+        """Set the differences where one of two values is missing, or both are: they are drawn from files."""
+        ours, theirs = ([one for one in side if one == one] for side in (queries, self.candidates))
+        if len(ours) == len(queries) and len(theirs) == len(self.candidates):
+            return
+        demand(bool(ours and theirs), "an attribute has no value in one of the files")
+        any_query, any_candidate = _Range.of(ours), _Range.of(theirs)
+        self.both_missing = any_query.apart(any_candidate, rule)
+        self.to_missing = array("d", (_Range.of([x]).apart(any_candidate, rule) for x in self.queries))
+        self.from_missing = array("d", (any_query.apart(_Range.of([x]), rule) for x in self.candidates))
 
 
-def _digits(value: float) -> int:
-    """The least s of 0 or more for which ``value * 2**s`` is whole."""
-    return value.as_integer_ratio()[1].bit_length() - 1
+def _digits(values: Iterable[float]) -> int:
+    """The least s of 0 or more for which each of these times ``2**s`` is whole."""
+    return max((value.as_integer_ratio()[1] for value in values), default=1).bit_length() - 1
 
 
-def _sampling_weights(files: Files, problem: Problem, rows: Sequence[tuple[int, int]]) -> list[Fraction]:
-    """How many of the population each block stands for; 1 where the fit names no column of weights."""
+def _sampling_weights(
+    files: Files, problem: Problem, original: Sequence[int], masked: Sequence[int]
+) -> Sequence[float] | None:
+    """How many of the population each block stands for; None where the fit names no column of weights."""
     if problem.weight is None:
-        return [Fraction(1)] * len(rows)
+        return None
     demand(problem.weight in files.columns, f"weight: neither file has a column {problem.weight!r}")
     of_original, cells = files.columns[problem.weight]
-    found = []
-    for own, other in rows:
-        row = own if of_original else other
+    found = array("d")
+    for row in original if of_original else masked:
+        where = f"weight: {problem.weight!r}, row {row + 1} of the {('masked', 'original')[of_original]} file"
         try:
-            found.append(Fraction(float(cells[row])))
-        except (ValueError, OverflowError):
-            raise RejectedError(f"weight: {problem.weight!r}, row {row + 1}, is no number") from None
-        demand(found[-1] > 0, f"weight: {problem.weight!r}, row {row + 1}, is not above zero")
+            found.append(float(cells[row]))
+        except ValueError:
+            raise RejectedError(f"{where}, is no number") from None
+        demand(0.0 < found[-1] < math.inf, f"{where}, is not above zero")
     return found
 
 
@@ -319,33 +331,45 @@ def _standardised(name: str, original: Values, masked: Values, how: str) -> tupl
     """Both files in units of deviations, and ``|mean| / deviation`` of both added."""
     if how == "none":
         return original, masked, 0.0
-    both = [*original, *masked]
+    both = [*original, *masked] if how == "pooled" else []
     sources = {"own": (original, masked), "original": (original, original), "pooled": (both, both)}[how]
-    made, offset = [], 0.0
+    made, offset, known = [], 0.0, {}
     for values, source in zip((original, masked), sources, strict=True):
-        known = [value for value in source if not math.isnan(value)]
-        demand(len(known) > 1, f"{name} has fewer than two values")
-        middle, deviation = moments(known)
+        if id(source) not in known:
+            some = [value for value in source if value == value]
+            demand(len(some) > 1, f"{name} has fewer than two values")
+            known[id(source)] = moments(some)
+        mean, deviation = known[id(source)]
         demand(0.0 < deviation < math.inf, f"{name} cannot be standardised")
-        made.append([(value - middle) / deviation for value in values])
-        offset += abs(middle) / deviation
+        made.append(array("d", [(value - mean) / deviation for value in values]))
+        offset += abs(mean) / deviation
     return made[0], made[1], offset
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
-    """The doubles nearest to the mean and to the sample deviation of at least two numbers.
+    """The doubles nearest to the mean and to the sample deviation of at least two numbers."""
+    ratios = [value.as_integer_ratio() for value in values]
+    unit, count = max(denominator for _, denominator in ratios), len(values)
+    numbers = [numerator * (unit // denominator) for numerator, denominator in ratios]
+    total = sum(numbers)
+    spread = count * sum(number * number for number in numbers) - total * total
+    return total / (count * unit), nearest_root(spread, count * (count - 1) * unit * unit)
 
-    Python computes both in fractions, and rounds once.
-    """
+
+def nearest_root(numerator: int, denominator: int) -> float:
+    """The double nearest to the root of a fraction, from its first 600 bits and whether others follow."""
+    shift = max(0, 1200 + denominator.bit_length() - numerator.bit_length()) // 2
+    whole = math.isqrt((numerator << 2 * shift) // denominator)
+    left = whole * whole * denominator != numerator << 2 * shift
     try:
-        return mean(values), stdev(values)
+        return (2 * whole + left) / (1 << shift + 1)
     except OverflowError:
-        return 0.0, math.inf
+        return math.inf
 
 
 def _numeric_grain(original: Values, masked: Values, offset: float) -> float:
     """``2**-GRAIN`` of the spread about the median, at most a sixteenth of the smallest difference."""
-    files = [[value for value in values if not math.isnan(value)] for values in (original, masked)]
+    files = [[value for value in values if value == value] for values in (original, masked)]
     middle = float(median([*files[0], *files[1]]))
     away = [abs(value - middle) for values in files for value in values]
     most = max(away) or 1.0
@@ -354,11 +378,10 @@ def _numeric_grain(original: Values, masked: Values, offset: float) -> float:
 
 
 def _smallest_gap(values: Values, offset: float) -> float:
-    ascending = sorted(values)
     gaps = (
         above - below
-        for below, above in pairwise(ascending)
-        if above - below > 2.0**-48 * (abs(above) + abs(below) + offset)
+        for below, above in pairwise(sorted(values))
+        if above - below > SAME * (abs(above) + abs(below) + offset)
     )
     return min(gaps, default=math.inf)
 
@@ -371,10 +394,9 @@ def _grain(spread: float, gap: float) -> float:
 
 def _recoded(value: float, steps: Sequence[tuple[float, float | None]]) -> float:
     """An original value as it is compared: what the last step that begins at or below it makes of it."""
-    if math.isnan(value):
-        return value
-    becomes = steps[max(0, bisect_right(steps, value, key=lambda step: step[0]) - 1)][1]
-    return value if becomes is None else becomes
+    at = bisect_right(steps, value, key=lambda step: step[0]) - 1
+    becomes = steps[max(0, at)][1]
+    return value if becomes is None or value != value else becomes
 
 
 # ---- missing values
@@ -394,54 +416,16 @@ class _Range:
         middle, deviation = moments(values) if len(values) > 1 else (values[0], 0.0)
         return cls(middle, deviation, min(values), max(values))
 
-    @classmethod
-    def only(cls, value: float) -> _Range:
-        return cls(value, 0.0, value, value)
-
     def apart(self, other: _Range, rule: str) -> float:
         """The difference of two values by a rule: nearest, farthest or expected."""
-        if math.isnan(self.mean) or math.isnan(other.mean):
-            return math.nan
-        if rule == "nearest":
+        middle = self.mean - other.mean
+        if rule == "nearest" and middle == middle:
             return 0.0
-        if rule == "farthest":
+        if rule == "farthest" and middle == middle:
             least, most = self.least - other.most, self.most - other.least
             return least if abs(least) >= abs(most) else most
-        middle, ours, theirs = self.mean - other.mean, self.deviation, other.deviation
+        ours, theirs = self.deviation, other.deviation
         return math.copysign(math.sqrt(middle * middle + ours * ours + theirs * theirs), middle)
-
-
-@dataclass(frozen=True)
-class _Missing:
-    """Differences of a numeric attribute where one of two values is missing, or both are."""
-
-    queries: Values
-    candidates: Values
-    both: float
-
-    @classmethod
-    def of(cls, queries: Values, blocks: Sequence[int], candidates: Values, rule: str) -> _Missing | None:
-        """By a rule; None where nothing is missing."""
-        ours, theirs = ([one for one in side if not math.isnan(one)] for side in (queries, candidates))
-        if len(ours) == len(queries) and len(theirs) == len(candidates):
-            return None
-        demand(bool(ours and theirs), "an attribute has no value in one of the files")
-        mine, other = _Range.of(ours), _Range.of(theirs)
-        return cls(
-            [_Range.only(queries[at]).apart(other, rule) for at in blocks],
-            [mine.apart(_Range.only(value), rule) for value in candidates],
-            mine.apart(other, rule),
-        )
-
-    def difference(self, block: int, candidate: int) -> float:
-        """Of a block to a candidate."""
-        if not math.isnan(self.queries[block]):
-            return self.queries[block]
-        return self.both if math.isnan(self.candidates[candidate]) else self.candidates[candidate]
-
-    def values(self) -> Values:
-        """All of them."""
-        return [value for value in (*self.queries, *self.candidates, self.both) if not math.isnan(value)]
 
 
 def _with_unknown(table: list[Values], original: Values, masked: Values, rule: str) -> list[Values]:
@@ -454,9 +438,8 @@ def _with_unknown(table: list[Values], original: Values, masked: Values, rule: s
     demand(any(rows) and any(columns), "an attribute has no value in one of the files")
     made = [[*row, _to_unknown(row, columns, rule)] for row in table]
     last = [_to_unknown(column, rows, rule) for column in zip(*table, strict=True)]
-    everything = [value for row in table for value in row]
     together = [many * often for many in rows for often in columns]
-    return [*made, [*last, _to_unknown(everything, together, rule)]]
+    return [*made, [*last, _to_unknown(list(chain(*table)), together, rule)]]
 
 
 def _to_unknown(distances: Sequence[float], often: Sequence[int], rule: str) -> float:

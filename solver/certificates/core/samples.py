@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from .claims import Claim, MalformedError, demand
-from .proofs import Bound, Rows, check_bound
+from .claims import Claim, demand, require
+from .linkage import Linkage
+from .proofs import Bound, check_bound
 from .records import Files, Records
 
 METHOD = "sha256-1"
@@ -25,14 +26,8 @@ ROUNDED = Fraction(1, 10**9)
 class Stage:
     """What is drawn by the end of a stage.
 
-    Attributes
-    ----------
-    samples : int
-    blocks : frozenset of int
-    share : Fraction or None
-        By stratum at least this share of each; None where every set of so many blocks was as likely.
-    alpha : Fraction
-        The probability with which what it rules out may be so after all.
+    By stratum at least a `share` of each; None where every set of so many blocks was as likely. What it rules
+    out may be so after all with the probability `alpha`.
     """
 
     samples: int
@@ -44,10 +39,9 @@ class Stage:
 def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]], list[Stage]]:
     """The samples that a fit must have searched, and its stages."""
     plan = claim.inner("draw")
-    if plan.text("method") != METHOD:
-        raise MalformedError(f"{plan.where}, method must be {METHOD}")
+    require(plan.text("method") == METHOD, f"{plan.where}, method must be {METHOD}")
     seed, size, blocks = plan.whole("seed"), plan.whole("size"), records.blocks
-    demand(0 <= seed < 2**63 and size > 0, f"{plan.where}: no such draw")
+    demand(0 <= seed < 2**63 and size > 0, f"{plan.where}: no samples of {size} by seed {seed}")
     strata = None if plan.get("strata") is None else _strata(files, plan.text("strata"), records)
     order = _order(files, seed, blocks)
     samples: list[list[int]] = []
@@ -55,7 +49,8 @@ def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]],
     for item in claim.items("stages"):
         stage = Claim(item, f"{claim.where}, stages[{len(stages)}]")
         many, alpha = stage.whole("samples"), level(stage.text("alpha"), stage.where)
-        demand(len(samples) < many and size * many <= blocks, f"{stage.where}: no such number of samples")
+        demand(len(samples) < many, f"{stage.where}, samples: {many}, no more than before")
+        demand(size * many <= blocks, f"{stage.where}: {many} samples of {size} are more than there are")
         chosen, share = first_drawn(order, size * many, strata)
         before = {block for sample in samples for block in sample}
         samples += dealt([block for block in chosen if block not in before], many - len(samples))
@@ -87,7 +82,7 @@ def shuffled(start: bytes, blocks: int) -> list[int]:
 def _strata(files: Files, name: str, records: Records) -> list[str]:
     demand(name in files.columns, f"draw, strata: neither file has a column {name!r}")
     of_original, cells = files.columns[name]
-    return [cells[own if of_original else other] for own, other in records.rows]
+    return [cells[row] for row in (records.original if of_original else records.masked)]
 
 
 def first_drawn(
@@ -115,77 +110,101 @@ def dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
 
 def level(text: str, where: str) -> Fraction:
     """An error probability: a fraction such as 1/20."""
-    if re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", text) is None:
-        raise MalformedError(f"{where}, alpha must be a fraction such as 1/20")
+    known = re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", text) is not None
+    require(known, f"{where}, alpha must be a fraction such as 1/20")
     value = Fraction(text)
     demand(0 < value < 1, f"{where}, alpha: {text} is no level")
     return value
 
 
-def said_of_draw(fit: Mapping[str, object]) -> str:
+def described_draw(fit: Mapping[str, object]) -> str:
     """The draw that a limit rests on: whoever may choose it can look for a lucky one."""
     plan = Claim(fit, "the fit").inner("sampling").inner("draw")
     strata = "" if plan.get("strata") is None else f", by strata of {plan.text('strata')!r}"
     return f"samples of {plan.whole('size')} drawn by seed {plan.whole('seed')}{strata}"
 
 
+@dataclass(frozen=True)
+class Limit:
+    """No parameters link more than `weight`, nor `count` records, with a confidence."""
+
+    confidence: Fraction
+    weight: Fraction
+    count: int
+    stages: Sequence[Stage]
+    bounds: Sequence[Bound]
+
+    def bound_of(self, stage: Stage) -> Fraction:
+        """The weight that no parameters exceed in the samples of a stage together."""
+        return sum((bound.weight for bound in self.bounds[: stage.samples]), Fraction(0))
+
+
 def check_samples(
     fit: Claim,
     certificate: Claim,
     files: Files,
-    rows: Rows,
+    linkage: Linkage,
     linked: Sequence[int],
-    keys: tuple[str, str] | None,
-) -> tuple[Bound, tuple[Fraction, Fraction, int]]:
+    key: str,
+) -> tuple[Bound, Limit]:
     """Check the bound of every sample and what follows for all records.
 
-    Returns
-    -------
-    Bound
-        Of all records, for certain: those outside of the samples count in full.
-    confidence, weight : Fraction
-        No parameters link more than this weight, with this confidence.
-    count : int
-        Nor more records.
+    The bound that is returned holds for all records, for certain: those outside of the samples count in full.
     """
-    records, sampling = rows.records, fit.inner("sampling")
-    samples, stages = draw(sampling, files, records)
+    records, everyone = linkage.records, range(linkage.records.blocks)
+    samples, stages = draw(fit.inner("sampling"), files, records)
     told = certificate.items("samples")
-    demand(len(told) == len(samples), f"{certificate.where}, samples: by the plan there are {len(samples)}")
+    demand(
+        len(told) == len(samples),
+        f"{certificate.where}, samples: there are {len(told)}, and {len(samples)} by the plan",
+    )
     bounds = []
     for at, (item, blocks) in enumerate(zip(told, samples, strict=True)):
-        part = None if item is None else Claim(item, f"{certificate.where}, samples[{at}]")
-        full = Bound(records.weight(blocks), frozenset())
-        bounds.append(check_bound(rows, part.inner("proof"), blocks, part.inner("bound")) if part else full)
+        if item is None:
+            bounds.append(Bound(records.weight(blocks), frozenset(), proved=False))
+            continue
+        part = Claim(item, f"{certificate.where}, samples[{at}]")
+        nested = part.inner("proof").text("method") == "parts"
+        require(not nested, f"{part.where}, proof: samples have no parts")
+        bounds.append(check_bound(linkage, part.inner("proof"), blocks, part.inner("bound")))
     inside = {block for sample in samples for block in sample}
-    outside = records.weight(block for block in range(records.blocks) if block not in inside)
+    outside = records.weight(block for block in everyone if block not in inside)
     certain = Bound(
-        outside + sum(bound.weight for bound in bounds), frozenset().union(*(one.lost for one in bounds))
+        outside + sum(bound.weight for bound in bounds),
+        frozenset().union(*(bound.unlinkable for bound in bounds)),
+        sum(bound.cores for bound in bounds),
+        sum(bound.leaves for bound in bounds),
     )
     alpha = sum((stage.alpha for stage in stages), Fraction(0))
-    confidence = Fraction(str(float(fit.exact("confidence"))))
-    demand(0 < confidence <= 1 - alpha, f"{fit.where}, confidence: the stages leave {float(1 - alpha):g}")
-    count = fit.whole("linked_confidence_limit")
-    weight = Fraction(count) if keys is None else fit.exact(f"{keys[0]}_confidence_limit")
-    reached, everything = records.weight(linked), records.weight(range(records.blocks))
+    confidence, left = Fraction(str(float(fit.exact("confidence")))), float(1 - alpha)
     demand(
-        len(linked) <= count <= records.blocks and reached <= weight * (1 + ROUNDED) <= 2 * everything,
+        0 < confidence <= 1 - alpha,
+        f"{fit.where}, confidence: {float(confidence):g}, but the stages leave {left:g}",
+    )
+    count, weight = fit.whole("linked_confidence_limit"), fit.exact(f"{key}_confidence_limit")
+    limit = Limit(confidence, weight, count, stages, bounds)
+    everything = records.weight(everyone)
+    known = count <= records.blocks and weight <= everything * (1 + ROUNDED)
+    demand(known, f"{fit.where}: a limit of {count} records, beyond all that there are")
+    demand(
+        len(linked) <= count and records.weight(linked) <= weight * (1 + ROUNDED),
         f"{fit.where}: a limit of {count} records, and the parameters of the fit link {len(linked)}",
     )
-    found = [(stage, sum((one.weight for one in bounds[: stage.samples]), Fraction(0))) for stage in stages]
     proved = weight >= certain.weight * (1 - ROUNDED) or any(
-        _holds(weight, stage, bound, records) for stage, bound in found
+        holds(weight, stage, limit.bound_of(stage), records) for stage in stages
     )
     demand(proved, f"{fit.where}: the limit {float(weight):.10g} does not follow from the samples")
-    most = records.most_within(range(records.blocks), weight * (1 + ROUNDED))
-    demand(count >= most, f"{fit.where}, linked_confidence_limit: {most} records may be linked")
-    return certain, (confidence, weight, count)
+    most = records.most_within(everyone, min(weight * (1 + ROUNDED), everything))
+    demand(
+        count >= most,
+        f"{fit.where}, linked_confidence_limit: {count} is claimed, {most} records may be linked",
+    )
+    return certain, limit
 
 
-def _holds(limit: Fraction, stage: Stage, bound: Fraction, records: Records) -> bool:
+def holds(limit: Fraction, stage: Stage, bound: Fraction, records: Records) -> bool:
     """Whether a stage rules out that more than a limit is linked of all records."""
-    heaviest = max(records.weights)
-    counts = min(records.weights) == heaviest
+    heaviest, counts = records.heaviest
     having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
     return ruled_out(records.blocks, stage, bound / heaviest, having, counts)
 
@@ -193,18 +212,9 @@ def _holds(limit: Fraction, stage: Stage, bound: Fraction, records: Records) -> 
 def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: bool) -> bool:
     """Whether a bound of `found` on the sample rules out that `having` of all are linked, or more.
 
-    Linked records in the sample are hypergeometric, by stratum at most as spread as binomial ones
-    (Hoeffding 1956, 1963); values between 0 and 1 go by ``E (t - X)_+``. docs/samples.md has the proofs.
-
-    Parameters
-    ----------
-    records : int
-    stage : Stage
-    found : Fraction
-        No parameters link more of the sample, in weights of the heaviest record.
-    having : int
-    counts : bool
-        Whether all records weigh the same, so that each counts 0 or 1.
+    Linked records in the sample are hypergeometric, by stratum at most as spread as binomial ones (Hoeffding
+    1956, 1963); values between 0 and 1 go by ``E (t - X)_+``. docs/samples.md has the proofs. `found` is in
+    weights of the heaviest record; with `counts` all records weigh the same, so that each counts 0 or 1.
     """
     sample, share = len(stage.blocks), stage.share
     if having > records - sample + found:  # what the sample lacks is missing in the file

@@ -37,18 +37,10 @@ _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?")
 class Table:
     """A table as its two files say it.
 
-    Attributes
-    ----------
-    numbers : dict of str to list of (Fraction or None)
-        Columns of cells, ``value`` among them; None where a cell is empty.
-    status : list of str
-        ``u`` sensitive, ``m`` suppressed with them, ``s`` safe, ``z`` always published.
-    relations : dict of int to Sparse
-        Coefficients of cells; the terms of each relation sum to 0.
-    counts : bool
-        Whether the values are counts: whole numbers.
-    named, described : callable
-        What messages call a cell, and a relation, by their numbers.
+    `numbers` are columns of cells, ``value`` among them, None where a cell is empty; `status` is ``u``
+    sensitive, ``m`` suppressed with them, ``s`` safe, ``z`` always published. The terms of each relation sum
+    to 0. `counts` says whether values are whole numbers; `named` and `described` are what messages call cells
+    and relations.
     """
 
     numbers: dict[str, list[Fraction | None]]
@@ -66,17 +58,10 @@ class Table:
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """What a certificate proves about a table.
+    """How many levels of sensitive cells hold (`met`), do not (`missed`), or are `undecided`.
 
-    Attributes
-    ----------
-    met, missed, undecided : int
-        Levels of sensitive cells that hold, that do not, and of which nothing is proven.
-    exact : int
-        Suppressed cells that relations give away one after the other.
-    witnesses : int
-    defect : Fraction
-        The most by which a relation of the files misses 0; 0 where all add up exactly.
+    `exact` suppressed cells are given away by relations one after the other; `defect` is the most by which a
+    relation of the files misses 0.
     """
 
     met: int
@@ -202,12 +187,7 @@ def _rounded_sum(one: Fraction, other: Fraction) -> Fraction:
 def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the certificate") -> TableVerdict:
     """Check all that a certificate claims, of the values and of what is published beside them.
 
-    Raises
-    ------
-    RejectedError
-        If a claim is false or not proven.
-    MalformedError
-        If it is no certificate of a table.
+    RejectedError if a claim is false or not proven, MalformedError if it is no certificate of a table.
     """
     claim = Claim(certificate, where)
     counts = table.numbers.get(PUBLISHED)
@@ -234,14 +214,7 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
 
 
 class _Check:
-    """The check of one table.
-
-    Parameters
-    ----------
-    table : Table
-    claim : Claim
-        Its certificate.
-    """
+    """The check of one table by its certificate."""
 
     def __init__(self, table: Table, claim: Claim) -> None:
         if claim.text("format") != FORMAT:

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import Any
 
 from linkrisk.datasets.pairs.alignment import BY_ID, BY_ROW
-from linkrisk.solver.certificates.checking.objective import TOTAL, objective_keys
-from linkrisk.solver.certificates.checking.sampled import Limit
-from linkrisk.solver.certificates.checking.sampling import Sampling
-from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.certificates.checking.shown import TOTAL
+from linkrisk.solver.certificates.checking.verify import Draw, FullVerdict
+from linkrisk.solver.certificates.core.check import objective_keys
+from linkrisk.solver.certificates.core.samples import Limit
 from linkrisk.solver.certificates.core.tables import TableVerdict
 from linkrisk.solver.run.number_format import with_confidence
 
@@ -67,68 +67,72 @@ _MOST_CATEGORIES = 12
 _MOST_KEYS = 40
 
 
-def proved(verdict: Verdict, aligned: str) -> list[str]:
+def proved(verdict: FullVerdict, aligned: str) -> list[str]:
     """The claims, a line each; `aligned` says how records were aligned."""
-    setting = verdict.setting
-    family = setting.family.words
-    under = "proved under this assumption" if setting.recodings else "proved"
-    if verdict.ordered is not None or not setting.family.orders:  # what links more, or might: nobody looked
+    problem = verdict.problem
+    family = verdict.family.words
+    under = "proved under this assumption" if problem.methods else "proved"
+    if (
+        verdict.order is not None or not verdict.family.orders
+    ):  # what links more, or might: it was not searched
         family += " whose distances differ by more than a tie"
-    how = f"{setting.direction}, ties {setting.ties}, records aligned {aligned}), by {_compared(verdict)}"
-    if verdict.limit is not None:
-        claims = _limited(verdict, verdict.limit)
+    how = f"{problem.direction}, ties {problem.ties}, records aligned {aligned}), by {_compared(verdict)}"
+    if verdict.limit is not None and verdict.draw is not None:
+        claims = _limited(verdict, verdict.limit, verdict.draw)
     else:
-        claims = _counted(verdict) if verdict.sampling is None else _weighed(verdict, verdict.sampling)
+        claims = _counted(verdict) if problem.weight is None else _weighed(verdict)
     bound, *others = claims
     sure = with_confidence(None if verdict.limit is None else float(verdict.limit.confidence))
     lines = [f"{under}{sure}: no {family} links {bound}{how}", *_beyond(verdict)]
     return [*_assumption(verdict), *lines, *(f"{under}: {other}" for other in others)]
 
 
-def _counted(verdict: Verdict) -> list[str]:
+def _counted(verdict: FullVerdict) -> list[str]:
     """The bound on the number of records, up to what stands in its brackets; then what else is proved."""
     lines = [
         f"more than {verdict.bound_count} of {verdict.records} records (",
         f"the parameters of the fit link {verdict.linked}",
     ]
-    if verdict.setting.share:
+    if verdict.problem.share:
         expected = f"{float(verdict.linked_weight):.6g}, at most {float(verdict.bound):.6g}"
         lines.append(f"expected links {expected}")
     return lines
 
 
-def _limited(verdict: Verdict, limit: Limit) -> list[str]:
+def _limited(verdict: FullVerdict, limit: Limit, draw: Draw) -> list[str]:
     """The limit of samples, up to what stands in its brackets; the draw; and what is certain."""
     heading, certain = f"more than {limit.count} of {verdict.records} records (", str(verdict.bound_count)
     linked = str(verdict.linked)
-    if verdict.sampling is not None:
-        heading = (
-            f"records that stand for more than {_sum(limit.weight)} of {_sum(verdict.total)} (weights of "
-            f"column {quoted(verdict.sampling.column)} of the {verdict.sampling.file} file; "
-        )
+    if verdict.problem.weight is not None:
+        heading = f"records that stand for more than {_sum(limit.weight)} of {_weights(verdict)}; "
         linked += f" records, which stand for {_sum(verdict.linked_weight)}"
         certain += f" records, which stand for {_sum(verdict.bound)}"
-    by = "" if limit.strata is None else f" and, of each value of {quoted(limit.strata)}, its share"
+    by = "" if draw.strata is None else f" and, of each value of {quoted(draw.strata)}, its share"
     return [
         heading,
-        f"this follows from {_many(limit.samples, 'sample')}, drawn by seed {limit.seed}{by}: of their "
-        f"{limit.records} records no parameters link more than {limit.bound}, those of the fit link "
-        f"{limit.linked}",
+        f"this follows from {_many(draw.samples, 'sample')}, drawn by seed {draw.seed}{by}: of their "
+        f"{draw.records} records no parameters link more than {draw.bound}, those of the fit link "
+        f"{draw.linked}",
         f"the parameters of the fit link {linked}",
         f"whatever was drawn, no parameters link more than {certain}",
     ]
 
 
-def _weighed(verdict: Verdict, sampling: Sampling) -> list[str]:
+def _weighed(verdict: FullVerdict) -> list[str]:
     """The same of sums of sampling weights."""
-    shared = ", shared by identical candidates" if verdict.setting.share else ""
+    shared = ", shared by identical candidates" if verdict.problem.share else ""
     return [
-        f"records that stand for more than {_sum(verdict.bound)} of {_sum(verdict.total)} (weights of column "
-        f"{quoted(sampling.column)} of the {sampling.file} file{shared}; ",
+        f"records that stand for more than {_sum(verdict.bound)} of {_weights(verdict)}{shared}; ",
         f"the parameters of the fit link {verdict.linked} records, which stand for "
         f"{_sum(verdict.linked_weight)}",
         f"by that bound no more than {verdict.bound_count} of {verdict.records} records are linked",
     ]
+
+
+def _weights(verdict: FullVerdict) -> str:
+    """All weights, and the column that they are from."""
+    column = quoted(verdict.problem.weight or "")
+    return f"{_sum(verdict.total)} (weights of column {column} of the {verdict.weighted_file} file"
 
 
 def _sum(weight: Fraction) -> str:
@@ -136,49 +140,46 @@ def _sum(weight: Fraction) -> str:
     return f"{float(weight):.10g}"
 
 
-def _beyond(verdict: Verdict) -> list[str]:
+def _beyond(verdict: FullVerdict) -> list[str]:
     """What the bound does not cover: an order of attributes or ranks that links more."""
-    ordered = verdict.ordered
-    if ordered is None:
+    order = verdict.order
+    if order is None:
         return []
-    attack = ordered.described([quoted(name) for name in verdict.setting.attributes])
-    linked = str(ordered.count)
-    if verdict.sampling is not None:
-        linked += f" records, which stand for {_sum(ordered.weight)}"
+    attack = order.described([quoted(name) for name in verdict.problem.attributes])
+    linked = str(order.count)
+    if verdict.problem.weight is not None:
+        linked += f" records, which stand for {_sum(order.weight)}"
     return [
         f"not covered by this: {attack} links {linked}, by differences so small compared with others "
         "that they count as ties"
     ]
 
 
-def _assumption(verdict: Verdict) -> list[str]:
+def _assumption(verdict: FullVerdict) -> list[str]:
     """What is taken from the certificate about the masking, which no file shows."""
-    recodings = verdict.setting.recodings
-    if not recodings:
+    methods = verdict.problem.methods
+    if not methods:
         return []
-    methods = dict.fromkeys(entry.masking for entry in recodings)
     masked = [
-        f"{_listed([entry.attribute for entry in recodings if entry.masking == method])} masked by "
-        f"{json.dumps(method)}"
-        for method in methods
+        f"{_listed([name for name, own in methods.items() if own == method])} masked by {json.dumps(method)}"
+        for method in dict.fromkeys(methods.values())
     ]
-    possible = [entry for entry in recodings if entry.possible]
     under = f", under which {verdict.impossible} of {verdict.pairs} pairs of records are impossible"
-    return [f"assuming, which verify cannot check: {'; '.join(masked)}{under if possible else ''}"]
+    known = under if verdict.problem.possible else ""
+    return [f"assuming, which verify cannot check: {'; '.join(masked)}{known}"]
 
 
-def _compared(verdict: Verdict) -> str:
+def _compared(verdict: FullVerdict) -> str:
     """What is compared, and how."""
-    setting = verdict.setting
-    categories = {name: (scale, names) for name, scale, names in setting.schema}
-    shown = []
-    for name in setting.attributes:
-        scale, names = categories.get(name, ("", ()))
-        kind = f" ({scale}: {_categories(scale, names)})" if scale else ""
-        shown.append(quoted(name) + (" (dates)" if name in setting.dates else kind))
-    scaled = "" if len(categories) == len(setting.attributes) else f", {_SCALED[setting.standardisation]}"
-    missing = f", missing values as {setting.missing} ones" if verdict.has_missing else ""
-    return f"{setting.differences} differences of {', '.join(shown)}{scaled}{missing}"
+    problem, shown = verdict.problem, []
+    for name in problem.attributes:
+        scale, names = problem.scales.get(name, ""), problem.categories.get(name, ())
+        kind = f" ({scale}: {_categories(scale, names)})" if names else " (dates)" if scale else ""
+        shown.append(quoted(name) + kind)
+    numeric = len(problem.categories) < len(problem.attributes)
+    scaled = f", {_SCALED[problem.standardisation]}" if numeric else ""
+    missing = f", missing values as {problem.missing} ones" if verdict.has_missing else ""
+    return f"{problem.differences} differences of {', '.join(shown)}{scaled}{missing}"
 
 
 def _categories(scale: str, names: Sequence[str]) -> str:
@@ -217,13 +218,13 @@ def quoted(name: str) -> str:
     return name if plain and name else json.dumps(name)
 
 
-def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
+def coverage(verdict: FullVerdict, fit: Mapping[str, Any], alignment: str) -> str:
     """Which parts of the JSON of a fit were checked, and which were not; `alignment` is that of the files."""
-    checked = [*_CHECKED, *(objective_keys(verdict.setting) or ())]
-    if verdict.sampling is not None:
+    checked = [*_CHECKED, *(objective_keys(verdict.problem) or ())]
+    if verdict.problem.weight is not None:
         checked.append(TOTAL)
     if verdict.limit is not None:
-        keys = objective_keys(verdict.setting) or ("linked",)
+        keys = objective_keys(verdict.problem) or ("linked",)
         limits = dict.fromkeys(f"{key}_confidence_limit" for key in ("linked", keys[0]))
         checked += ["confidence", *limits, "sampling"]
     if fit.get("alignment") == alignment:
@@ -240,7 +241,7 @@ def coverage(verdict: Verdict, fit: Mapping[str, Any], alignment: str) -> str:
     return f"checked {', '.join(checked)}; not checked {', '.join(shown) or 'nothing'}"
 
 
-def checked(verdict: Verdict, seconds: float) -> str:
+def checked(verdict: FullVerdict, seconds: float) -> str:
     """How much was checked, and what it took."""
     leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves} leaves"
     parts = [_many(verdict.lost, "record") + " out of reach"]

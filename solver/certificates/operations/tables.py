@@ -43,13 +43,7 @@ def exact_table(stored: StoredTable) -> Table:
 
 
 def checked_table(certificate: Mapping[str, Any], name: str, asked: TableOptions) -> VerificationResult:
-    """Check the certificate of a table, which messages call `name`, in fractions.
-
-    Raises
-    ------
-    UsageError, DataError
-        If the table or the certificate cannot be read.
-    """
+    """Check the certificate of a table; UsageError or DataError if one of them cannot be read."""
     began = time.perf_counter()
     stored = read_asked_table(asked)
     counts = split_beside(stored)[1]

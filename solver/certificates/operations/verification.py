@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from linkrisk.solver.certificates.checking.bundle import KEY
-from linkrisk.solver.certificates.checking.verify import Verdict
+from linkrisk.solver.certificates.checking.json_files import KEY
+from linkrisk.solver.certificates.checking.verify import FullVerdict
 from linkrisk.solver.certificates.core.tables import TableVerdict
 from linkrisk.solver.certificates.operations.claims import aligned, checked, coverage, of_table, proved
 from linkrisk.solver.run.result import Result
@@ -26,7 +26,7 @@ class VerificationResult(Result):
         Whether the certificate proves what is claimed.
     rejected : str or None
         The first check that failed.
-    verdict : Verdict or None
+    verdict : FullVerdict or None
         What is proved of two files in any case; None where the certificate itself is rejected.
     table : TableVerdict or None
         What is proved of a table; None where a claim does not hold.
@@ -52,7 +52,7 @@ class VerificationResult(Result):
 
     verified: bool
     rejected: str | None
-    verdict: Verdict | None = field(default=None, repr=False)
+    verdict: FullVerdict | None = field(default=None, repr=False)
     table: TableVerdict | None = None
     parts: Mapping[str, VerificationResult] = field(default_factory=dict, repr=False)
     fit: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -129,20 +129,20 @@ class VerificationResult(Result):
         return f"verified: {proved}" if self.verified else f"proved: {proved}; rejected: {self.rejected}"
 
 
-def _of_fit(verdict: Verdict) -> dict[str, Any]:
+def _of_fit(verdict: FullVerdict) -> dict[str, Any]:
     """What is proved of two files."""
-    setting = verdict.setting
+    problem = verdict.problem
     return {
-        "aggregator": setting.aggregator,
-        "direction": setting.direction,
-        "ties": setting.ties,
-        "attributes": list(setting.attributes),
+        "aggregator": problem.aggregator,
+        "direction": problem.direction,
+        "ties": problem.ties,
+        "attributes": problem.attributes,
         "records": verdict.records,
         "linked": verdict.linked,
         "linked_upper_bound": verdict.bound_count,
         **_sums(verdict),
-        "assumed_masking": [entry.masking for entry in setting.recodings],
-        "covers_ties": verdict.ordered is None,
+        "assumed_masking": list(problem.methods.values()),
+        "covers_ties": verdict.order is None,
         "method": verdict.method,
         "lost": verdict.lost,
         "cores": verdict.cores,
@@ -150,12 +150,12 @@ def _of_fit(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _sums(verdict: Verdict) -> dict[str, Any]:
+def _sums(verdict: FullVerdict) -> dict[str, Any]:
     """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
     ends = float(verdict.linked_weight), float(verdict.bound)
-    if verdict.sampling is None:
+    if verdict.problem.weight is None:
         return dict(zip(EXPECTED, ends, strict=True))
-    said = {"weight": verdict.sampling.column, "total_weight": float(verdict.total)}
+    said = {"weight": verdict.problem.weight, "total_weight": float(verdict.total)}
     return {**said, **dict(zip(WEIGHTED, ends, strict=True))}
 
 

@@ -19,11 +19,10 @@ from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.errors import called
 from linkrisk.solver.certificates.checking import verify as checking
-from linkrisk.solver.certificates.checking.bundle import fits_and_certificates, is_bundle
-from linkrisk.solver.certificates.checking.fields import read_object
-from linkrisk.solver.certificates.checking.setting import Setting
-from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, fit_setting
+from linkrisk.solver.certificates.checking.json_files import fits_and_certificates, is_bundle, read_object
+from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, fit_problem
 from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.problem import Problem
 from linkrisk.solver.certificates.core.tables import FORMAT as TABLE
 from linkrisk.solver.certificates.operations.claims import quoted
 from linkrisk.solver.certificates.operations.tables import checked_table
@@ -124,18 +123,18 @@ def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> Veri
             f"{called('aggregator')} and {called('certificate')}",
             option="aggregator",
         )
-    setting = fit_setting(content, name)
+    problem = fit_problem(content, name)
     check_alignment_options(asked.id, asked.row_by_row)
-    if asked.attributes is not None and tuple(asked.attributes) != setting.attributes:
+    if asked.attributes is not None and list(asked.attributes) != problem.attributes:
         raise UsageError(
-            f"{called('attributes')}: {name} is about {shown_names(setting.attributes, ',')}; leave the "
+            f"{called('attributes')}: {name} is about {shown_names(problem.attributes, ',')}; leave the "
             "option out",
             option="attributes",
         )
     compile_once(CERTIFICATES, asked.on_progress)
-    known = _schema(schema_of(asked.schema), setting)
+    known = _schema(schema_of(asked.schema), problem)
     files = _files(
-        asked.original, asked.masked, setting, name, schema=known, id=asked.id, row_by_row=asked.row_by_row
+        asked.original, asked.masked, problem, name, schema=known, id=asked.id, row_by_row=asked.row_by_row
     )
     verdict, rejected = _judged(content, proof, files, (name, proof_name))
     return VerificationResult(
@@ -192,7 +191,7 @@ def _content(given: Any, name: str, writer: str) -> tuple[Mapping[str, Any], str
 
 def _judged(
     fit: Mapping[str, Any], certificate: Mapping[str, Any], files: FilePair, names: tuple[str, str]
-) -> tuple[Verdict | None, str | None]:
+) -> tuple[FullVerdict | None, str | None]:
     """What is proved, and which check failed first."""
     verdict = None
     try:
@@ -203,12 +202,12 @@ def _judged(
     return verdict, None
 
 
-def _files(original: Any, masked: Any, setting: Setting, name: str, **options: Any) -> FilePair:
+def _files(original: Any, masked: Any, problem: Problem, name: str, **options: Any) -> FilePair:
     """The two files, or the embedded pair, with the attributes of the fit and their categories."""
-    options |= {"attributes": setting.attributes, "masking": (NOT_INFERRED,)}  # it is given by the fit
+    options |= {"attributes": problem.attributes, "masking": (NOT_INFERRED,)}  # it is given by the fit
     if original is None and masked is None:
         pair = default_pair()
-        absent = [known for known in setting.attributes if known not in pair.attributes]
+        absent = [known for known in problem.attributes if known not in pair.attributes]
         if absent:
             raise UsageError(
                 f"{name} is about {shown_names(absent, ',')}, which the embedded pair does not have: "
@@ -226,22 +225,20 @@ def _files(original: Any, masked: Any, setting: Setting, name: str, **options: A
     return make_file_pair(original, masked, **options)
 
 
-def _schema(given: Schema | None, setting: Setting) -> Schema:
+def _schema(given: Schema | None, problem: Problem) -> Schema:
     """The categories of the fit; record id, weights and missing codes are those of the user's own schema."""
     own = Schema(()) if given is None else given
-    categories = {name: (Scale(scale), listed) for name, scale, listed in setting.schema}
     compared = []
-    for name in setting.attributes:
-        scale, listed = categories.get(name, (Scale.NUMERIC, None))
-        form = setting.dates.get(name)
-        if name in setting.dates:
-            scale = Scale.DATE
+    for name in problem.attributes:
+        scale = Scale(problem.scales[name]) if name in problem.scales else Scale.NUMERIC
+        listed = tuple(problem.categories[name]) if name in problem.categories else None
+        form = problem.forms.get(name)
         compared.append(replace(_beside(own.get(name)), scale=scale, categories=listed, form=form))
     beside = [
         _beside(declared)
         for declared in own.attributes
-        if declared.name not in setting.attributes
-        and (declared.role in _KEPT or declared.name == setting.weight)
+        if declared.name not in problem.attributes
+        and (declared.role in _KEPT or declared.name == problem.weight)
     ]
     return Schema((*compared, *beside))
 

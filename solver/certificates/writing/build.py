@@ -15,17 +15,14 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.records import Records, make_records
-from linkrisk.solver.certificates.checking.setting import read_setting
-from linkrisk.solver.certificates.checking.ties import TOLERANCES
-from linkrisk.solver.certificates.checking.units import whole_weights
-from linkrisk.solver.certificates.checking.verify import FORMAT, VERSION
-from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.checking.linkage import FastLinkage
+from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
+from linkrisk.solver.certificates.core.check import FORMAT, VERSION
+from linkrisk.solver.certificates.core.claims import MalformedError, RejectedError
+from linkrisk.solver.certificates.core.families import Measure
+from linkrisk.solver.certificates.core.records import TOLERANCES, Records
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
-from linkrisk.solver.certificates.writing.cores import exact_core, lost_pairs
+from linkrisk.solver.certificates.writing.cores import exact_core, inequalities, lost_pairs
 from linkrisk.solver.certificates.writing.hitting import HittingTree, read_hint
 from linkrisk.solver.certificates.writing.simplex import Aim, simplex_proof, weight_unit
 from linkrisk.solver.engines.base import CoreProof, Proof, whole
@@ -54,19 +51,10 @@ _MOST_CORNERS = 9
 
 @dataclass(frozen=True)
 class ProvenSearch:
-    """What an engine proved of some blocks.
+    """What an engine proved of some blocks of the file (None: of all).
 
-    Attributes
-    ----------
-    blocks : ndarray of int, or None
-        Which blocks of the file those of the system are; None for all.
-    system : BlockSystem
-        That the engine worked on.
-    bound : float or Fraction
-        The weight that no parameters exceed, as the engine has proven it; in the population where there are
-        sampling weights.
-    proof : Proof
-        How it did (`EngineResult.proof`); multipliers of the domain may have either sign.
+    `bound` is the weight that no parameters exceed, in the population where there are sampling weights; in
+    `proof` multipliers of the domain may have either sign.
     """
 
     blocks: IndexArray | None
@@ -98,48 +86,22 @@ def certify(
     reached: BoolArray | None = None,
     parts: Sequence[ProvenSearch | IndexArray] = (),
 ) -> dict[str, Any]:
-    """Write the certificate of a search of all records.
+    """The certificate of a search of all records, ready for JSON; docs/certificate.md describes it.
 
-    Parameters
-    ----------
-    files : FilePair
-        The two files.
-    problem : mapping
-        What `Problem.describe` gives.
-    searched : ProvenSearch
-        What was proved of all records.
-    parameters : mapping
-        The best parameters, as the JSON of the fit has them.
-    linked : int
-        Records that they link.
-    seconds : float
-        Time for all of it but reading the records exactly. When it is too short, the certificate's ``bound``
-        is weaker than the engine's.
-    reached : ndarray of bool, shape (blocks,), optional
-        Which blocks the parameters link: no proof is tried for less than these.
-    parts : sequence of ProvenSearch or ndarray of int
-        What was proved of parts of the file, if the bound is the sum of their bounds; the blocks alone of one
-        that was not searched. What is lost in the search of all records is in none of them.
-
-    Returns
-    -------
-    dict
-        Ready for JSON; docs/certificate.md describes it.
-
-    Raises
-    ------
-    CertificateError
-        If none can be made, whatever the reason; the fit itself remains valid.
+    `parameters` link `linked` records, those of `reached` where it is known: no proof is tried for less.
+    `seconds` are for all of it but reading the records; when they are too few, the certificate's ``bound`` is
+    weaker than the engine's. `parts` were proved where the bound is a sum of theirs; of one that was not
+    searched the blocks alone. CertificateError if none can be made; the fit itself remains valid.
     """
     until = time.perf_counter() + seconds
 
     def content() -> dict[str, Any]:
-        rows = _rows(files, problem, searched.system.pair)
+        linkage = _linkage(files, problem, searched.system.pair)
         if parts:
-            told, shown = _parts(rows, searched, parts, until)
+            told, shown = _parts(linkage, searched, parts, until)
         else:
-            told, shown = _part(rows, range(rows.records.blocks), searched, until, reached)
-        return {**_head(rows, problem, parameters, linked), "bound": told, "proof": shown}
+            told, shown = _part(linkage, range(linkage.records.blocks), searched, until, reached)
+        return {**_head(linkage, problem, parameters, linked), "bound": told, "proof": shown}
 
     return _certified(problem, content)
 
@@ -153,33 +115,13 @@ def certify_samples(
     linked: int,
     seconds: float,
 ) -> dict[str, Any]:
-    """Write the certificate of a search of samples.
-
-    Parameters
-    ----------
-    files, problem, parameters, linked, seconds
-        As in `certify`.
-    pair : LinkagePair
-        All records.
-    samples : sequence of ProvenSearch or ndarray of int
-        What was proved of each sample; the blocks alone of one that was not searched.
-
-    Returns
-    -------
-    dict
-        Ready for JSON.
-
-    Raises
-    ------
-    CertificateError
-        If none can be made, whatever the reason; the fit itself remains valid.
-    """
+    """The certificate of a search of samples of a `pair`, ready for JSON; arguments are as in `certify`."""
     until = time.perf_counter() + seconds
 
     def content() -> dict[str, Any]:
-        rows = _rows(files, problem, pair)
-        proven = [found and found[1] for found in _each_part(rows, samples, until)]
-        return {**_head(rows, problem, parameters, linked), "samples": proven}
+        linkage = _linkage(files, problem, pair)
+        proven = [found and found[1] for found in _each_part(linkage, samples, until)]
+        return {**_head(linkage, problem, parameters, linked), "samples": proven}
 
     return _certified(problem, content)
 
@@ -191,30 +133,30 @@ def _certified(problem: Mapping[str, Any], content: Callable[[], dict[str, Any]]
         raise CertificateError(reason)
     try:
         return content()
-    except (RejectedError, UsageError, DataError) as error:
+    except (RejectedError, MalformedError, UsageError, DataError) as error:
         raise CertificateError(str(error)) from error
     except MemoryError:
         raise CertificateError("memory ran out while it was made") from None
 
 
-def _rows(files: FilePair, problem: Mapping[str, Any], pair: LinkagePair) -> Rows:
-    """The exact rows of the problem; CertificateError where they are not those of the engine."""
-    setting = read_setting(Fields(dict(problem), "problem"))
-    records = make_records(files, setting)
+def _linkage(files: FilePair, problem: Mapping[str, Any], pair: LinkagePair) -> FastLinkage:
+    """The exact records of the problem; CertificateError where they are not those of the engine."""
+    linkage = linkage_of(files, fit_problem(problem, "problem"))
+    arrays = linkage.arrays
     same = (
-        np.array_equal(records.queries, pair.queries, equal_nan=True)
-        and np.array_equal(records.candidates, pair.candidates, equal_nan=True)
-        and np.array_equal(records.widths, pair.rounding)
-        and np.array_equal(records.offset, pair.offset)
-        and np.array_equal(records.grains, pair.grains)
+        np.array_equal(arrays.queries, pair.queries, equal_nan=True)
+        and np.array_equal(arrays.candidates, pair.candidates, equal_nan=True)
+        and np.array_equal(arrays.widths, pair.rounding)
+        and np.array_equal(arrays.offset, pair.offset)
+        and np.array_equal(arrays.grains, pair.grains)
     )
-    if not (same and _same_weights(records, pair.weight)):
+    if not (same and _same_weights(linkage.records, pair.weight)):
         raise CertificateError("its records would not be those of the engine")
-    return Rows(records, setting.family)
+    return linkage
 
 
 def _head(
-    rows: Rows, problem: Mapping[str, Any], parameters: Mapping[str, Any], linked: int
+    linkage: FastLinkage, problem: Mapping[str, Any], parameters: Mapping[str, Any], linked: int
 ) -> dict[str, Any]:
     """What a certificate says before its bound."""
     return {
@@ -222,33 +164,37 @@ def _head(
         "version": VERSION,
         "problem": {key: problem[key] for key in (*_PROBLEM_KEYS, *_FURTHER_KEYS) if key in problem},
         "tolerances": dict(TOLERANCES),
-        "records": rows.records.blocks,
-        "candidates": len(rows.records.candidates),
+        "records": linkage.records.blocks,
+        "candidates": linkage.records.candidates,
         "parameters": dict(parameters),
         "linked": linked,
     }
 
 
 def _part(
-    rows: Rows, blocks: Sequence[int], searched: ProvenSearch, until: float, reached: BoolArray | None
+    linkage: FastLinkage,
+    blocks: Sequence[int],
+    searched: ProvenSearch,
+    until: float,
+    reached: BoolArray | None,
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """The bound of some blocks and its proof; `until` is by `time.perf_counter`."""
-    records = rows.records
-    lost = lost_pairs(rows, searched.lost, until)
+    records = linkage.records
+    lost = lost_pairs(linkage, searched.lost, until)
     gone = frozenset(block for block, _ in lost)
     left = [block for block in blocks if block not in gone]
     even = whole(searched.system.pair.weight)
     exact = Fraction(searched.bound) if even else Fraction(searched.bound) * (1 + _ROUNDED)
-    unit = weight_unit([records.weight(block) for block in left], exact)
-    weight = whole_weights(records, unit, left)
+    unit = weight_unit([records.weight([block]) for block in left], exact)
+    weight = {block: records.in_units(block, unit) for block in left}
     least = 0 if reached is None else sum(weight.get(int(block), 0) for block in np.flatnonzero(reached))
     aim = Aim(max(int(exact * unit), least), least)
-    content, most = _proof(rows, searched.of_the_file(), searched.proof, weight, aim, until)
+    content, most = _proof(linkage, searched.of_the_file(), searched.proof, weight, aim, until)
     return _bound(unit, most), {"lost": lost, **content}
 
 
 def _each_part(
-    rows: Rows, parts: Sequence[ProvenSearch | IndexArray], until: float
+    linkage: FastLinkage, parts: Sequence[ProvenSearch | IndexArray], until: float
 ) -> Iterator[tuple[list[int], dict[str, Any]] | None]:
     """The blocks of each part, and their bound and its proof; None where there is no proof, or no time."""
     for at, each in enumerate(parts):
@@ -257,24 +203,24 @@ def _each_part(
             continue
         share = (until - time.perf_counter()) / (len(parts) - at)
         blocks = np.sort(each.blocks).tolist()
-        bound, proof = _part(rows, blocks, each, time.perf_counter() + share, None)
+        bound, proof = _part(linkage, blocks, each, time.perf_counter() + share, None)
         yield blocks, {"bound": bound, "proof": proof}
 
 
 def _parts(
-    rows: Rows, searched: ProvenSearch, parts: Sequence[ProvenSearch | IndexArray], until: float
+    linkage: FastLinkage, searched: ProvenSearch, parts: Sequence[ProvenSearch | IndexArray], until: float
 ) -> tuple[dict[str, int], dict[str, Any]]:
     """The bound of all blocks as the sum of those of parts; who is in none and not lost counts in full."""
-    lost = lost_pairs(rows, searched.lost, until)
-    left = set(range(rows.records.blocks)) - {pair[0] for pair in lost}
+    lost = lost_pairs(linkage, searched.lost, until)
+    left = set(range(linkage.records.blocks)) - {pair[0] for pair in lost}
     total, shown = Fraction(0), []
-    for found in _each_part(rows, parts, until):
+    for found in _each_part(linkage, parts, until):
         if found is not None:
             blocks, proven = found
             left -= set(blocks)
             total += weight_of_bound(proven["bound"])
             shown.append({"blocks": blocks, **proven})
-    total += sum((rows.records.weight(block) for block in left), Fraction(0))
+    total += linkage.records.weight(left)
     bound = _bound(Fraction(total.denominator), total.numerator)
     return bound, {"lost": lost, "method": "parts", "parts": shown}
 
@@ -286,7 +232,7 @@ def weight_of_bound(bound: Mapping[str, int]) -> Fraction:
 
 def _same_weights(records: Records, weight: FloatArray) -> bool:
     """Whether the engine's weights are those of the records, but for a common factor and rounding."""
-    own = np.array([float(records.weight(block)) for block in range(records.blocks)])
+    own = np.array([float(records.weight([block])) for block in range(records.blocks)])
     return own.size == weight.size and np.allclose(own * weight[0], weight * own[0], rtol=1e-12, atol=0.0)
 
 
@@ -297,12 +243,12 @@ def _bound(unit: Fraction, most: int) -> dict[str, int]:
 
 
 def _proof(
-    rows: Rows, system: BlockSystem, proof: Proof, weight: Mapping[int, int], aim: Aim, until: float
+    linkage: FastLinkage, system: BlockSystem, proof: Proof, weight: Mapping[int, int], aim: Aim, until: float
 ) -> tuple[dict[str, Any], int]:
     """The proof of as small a bound as there is; and the bound, in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
     methods = []
-    if rows.family.simplex and rows.family.dimension <= _MOST_CORNERS:
+    if linkage.family.simplex and linkage.family.dimension <= _MOST_CORNERS:
         methods.append("simplex-tree")
     if proof.cores:
         methods.insert(0 if proof.method == "hitting-set" else 1, "hitting-set")
@@ -311,9 +257,9 @@ def _proof(
         if best[1] <= aim.most or share <= 0.0:
             break
         if method == "hitting-set":
-            found = _hitting_set(rows, system, proof, weight, aim.most, share)
+            found = _hitting_set(linkage, system, proof, weight, aim.most, share)
         else:
-            found = simplex_proof(rows, _rivals(system), weight, aim, share) or best
+            found = simplex_proof(linkage, _rivals(system), weight, aim, share) or best
         best = min(best, found, key=lambda attempt: attempt[1])
     return best
 
@@ -328,7 +274,7 @@ def _rivals(system: BlockSystem) -> dict[int, list[int]]:
 
 
 def _hitting_set(
-    rows: Rows,
+    linkage: FastLinkage,
     system: BlockSystem,
     proof: Proof,
     weight: Mapping[int, int],
@@ -341,7 +287,7 @@ def _hitting_set(
     for core in proof.cores:
         if time.perf_counter() >= until:
             break  # fewer cores prove less, which is said
-        answer = exact_core(rows, *_multipliers(rows, system, core))
+        answer = exact_core(linkage, *_multipliers(linkage, system, core))
         if answer is not None and answer[1] <= weight.keys():
             proven[answer[1]] = answer[0]
     minimal = _minimal(list(proven))
@@ -357,16 +303,16 @@ def _hitting_set(
 
 
 def _multipliers(
-    rows: Rows, system: BlockSystem, core: CoreProof
+    linkage: FastLinkage, system: BlockSystem, core: CoreProof
 ) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
     """Multipliers of a core as those of exact rows and of the inequalities of a monotone measure."""
     used = np.asarray(core.rows)
     raw = np.asarray(core.multipliers) / system.length[used]
     blocks = system.open_blocks[system.row_open[used]]
     entries = list(zip(blocks.tolist(), system.rival[used].tolist(), raw.tolist(), strict=True))
-    if not isinstance(rows.family, MeasureFamily) or core.domain.size == 0:
+    if not isinstance(linkage.family, Measure) or core.domain.size == 0:
         return entries, []
-    steps = rows.family.inequalities
+    steps = inequalities(linkage.family)
     # The sum of a Moebius form comes first. Multipliers of "at least" are negative, others say nothing there.
     values = -np.asarray(core.domain)[-len(steps) :]
     return entries, [(*step, y) for step, y in zip(steps, values.tolist(), strict=True) if y > 0.0]

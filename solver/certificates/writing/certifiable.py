@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.checking.verify import fit_problem
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -15,20 +14,9 @@ class CertificateError(Exception):
 
 
 def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
-    """Why `verify` could not check a fit of this problem, None when it can.
-
-    Parameters
-    ----------
-    problem : mapping
-        What `Problem.describe` gives.
-
-    Returns
-    -------
-    str or None
-        One line without a full stop, such as ``verify does not support this problem: ...``.
-    """
+    """Why `verify` could not check a fit of this problem, in one line; None when it can."""
     try:
-        read_setting(Fields(dict(problem), "problem"))
+        fit_problem(problem, "problem")
     except UsageError as error:
         return f"verify does not support this problem: {error}"
     return None

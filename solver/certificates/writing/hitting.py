@@ -1,4 +1,4 @@
-"""The proof of a hitting-set bound: a small branch and bound that writes down the dual at each leaf."""
+"""The proof of a hitting-set bound: a branch and bound that writes down the dual at each leaf."""
 
 from __future__ import annotations
 
@@ -11,11 +11,135 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkrisk.arrays import FloatArray
-from linkrisk.solver.certificates.checking.cores import Core
-from linkrisk.solver.certificates.checking.hitting import dual_value
+from linkrisk.formulations.programs import box_model
+from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution, linear_program
+from linkrisk.solver.certificates.core.proofs import Core, Inequality, dual_value
+from linkrisk.solver.certificates.writing.certifiable import CertificateError
 from linkrisk.solver.certificates.writing.inequalities import Inequalities
-from linkrisk.solver.certificates.writing.multipliers import mended
-from linkrisk.solver.certificates.writing.relaxation import Relaxation
+
+_FINEST = 1e-10
+"""How nearly optimal a program is where weights differ: HiGHS takes no less."""
+
+
+class Relaxation:
+    """Minimise ``weight . x`` for x in [0, 1] under the inequalities added so far."""
+
+    def __init__(self, weight: FloatArray) -> None:
+        self._scale = float(weight.max(initial=1.0))
+        alike = bool((weight == self._scale).all())
+        options = LinearOptions() if alike else LinearOptions(optimality=_FINEST)
+        self._program = linear_program(box_model(weight / self._scale), options)
+        self._solution: LinearSolution | None = None
+        self._blocks = weight.size
+        self._fixed: dict[int, bool] = {}
+        self._rows: list[int] = []
+        self._present: set[int] = set()
+
+    def fresh(self, indices: Sequence[int]) -> list[int]:
+        """Those inequalities that were not added yet; others are violated within the tolerance of HiGHS."""
+        return [index for index in indices if index not in self._present]
+
+    def add(self, index: int, inequality: Inequality) -> None:
+        """Take an inequality; `index` is what `duals` calls it."""
+        self._present.add(index)
+        self._rows.append(index)
+        blocks = np.array(list(inequality.coefficients), dtype=np.intp)
+        values = np.array(list(inequality.coefficients.values()), dtype=np.float64)
+        first, least, above = (
+            np.zeros(1, dtype=np.intp),
+            np.array([float(inequality.least)]),
+            np.array([np.inf]),
+        )
+        self._program.add_row_entries(first, blocks, values, least, above)
+
+    def fix(self, fixed: Mapping[int, bool]) -> None:
+        """Give up or keep these blocks, and free all others."""
+        freed = [*(self._fixed.keys() - fixed.keys())]
+        self._program.change_column_bounds(
+            np.array(freed, dtype=np.intp), np.zeros(len(freed)), np.ones(len(freed))
+        )
+        values = np.array([*fixed.values()], dtype=np.float64)
+        self._program.change_column_bounds(np.array([*fixed], dtype=np.intp), values, values)
+        self._fixed = dict(fixed)
+
+    def solve(self) -> FloatArray:
+        """A best point, shape (blocks,)."""
+        if not self._rows:
+            return np.array([float(self._fixed.get(block, False)) for block in range(self._blocks)])
+        self._solution = self._program.solve()
+        if not self._solution.optimal:
+            raise CertificateError("the linear program of a hitting set could not be solved")
+        return self._solution.point
+
+    def duals(self) -> list[tuple[int, float]]:
+        """(inequality, multiplier) where the multiplier is not zero, in units of the weights."""
+        if self._solution is None:
+            return []
+        values = self._solution.duals * self._scale
+        return [(index, float(value)) for index, value in zip(self._rows, values, strict=True) if value > 0.0]
+
+
+Packing = dict[int, int]
+
+
+def mended(
+    packing: Mapping[int, int],
+    inequalities: Sequence[Inequality],
+    fixed: Mapping[int, bool],
+    weight: Mapping[int, int],
+    unit: int,
+) -> Packing:
+    """Other multipliers, which ask no free block for more than its weight and leave nothing to be gained.
+
+    `packing` has the multiplier of each inequality that is used, by its place, ``unit`` times as large as it
+    is; `fixed` are blocks that are given up (True) or kept. What they prove may be more or less; each is as
+    large as all others allow.
+    """
+    left = {block: unit * own for block, own in weight.items() if block not in fixed}
+    load = Counter[int]()
+    for index, y in packing.items():
+        for block, coefficient in inequalities[index].coefficients.items():
+            load[block] += y * coefficient
+    rest = {block: own - load[block] for block, own in left.items()}
+    found = _lowered(packing, inequalities, rest)
+    _raised(found, inequalities, fixed, rest)
+    return {index: y for index, y in found.items() if y > 0}
+
+
+def _lowered(packing: Mapping[int, int], inequalities: Sequence[Inequality], rest: dict[int, int]) -> Packing:
+    """Multipliers that overload no block; `rest` is changed to what these leave of each free block."""
+    found = dict(packing)
+    for index, y in packing.items():
+        coefficients = inequalities[index].coefficients
+        over = max((-(rest[block] // c) for block, c in coefficients.items() if block in rest), default=0)
+        cut = min(y, max(0, over))
+        if cut > 0:
+            found[index] = y - cut
+            _take(rest, coefficients, -cut)
+    return found
+
+
+def _raised(
+    found: Packing, inequalities: Sequence[Inequality], fixed: Mapping[int, bool], rest: dict[int, int]
+) -> None:
+    """Raise each multiplier as far as the blocks allow, those in use first, where that proves more."""
+    for index in [*found, *(at for at in range(len(inequalities)) if at not in found)]:
+        coefficients = inequalities[index].coefficients
+        free = [rest[block] // c for block, c in coefficients.items() if block in rest]
+        room = min(free, default=0)
+        if room <= 0:
+            continue
+        gained = inequalities[index].least - sum(c for block, c in coefficients.items() if fixed.get(block))
+        if gained > 0:
+            found[index] = found.get(index, 0) + room
+            _take(rest, coefficients, room)
+
+
+def _take(rest: dict[int, int], coefficients: Mapping[int, int], y: int) -> None:
+    for block, coefficient in coefficients.items():
+        if block in rest:
+            rest[block] -= y * coefficient
+
 
 _UNIT = 1 << 20
 """Parts of a unit of weight that multipliers are rounded to, where weights are few units."""
@@ -56,18 +180,7 @@ class _Node:
 
 
 class HittingTree:
-    """The search for a proof that the blocks given up weigh at least `target`.
-
-    Parameters
-    ----------
-    cores : sequence of frozenset of int
-    weight : mapping of int to int
-        Weight of each block, in units.
-    target : int
-        Stop when so much is proven.
-    seconds : float
-        Stop after so much time with what is proven then.
-    """
+    """The search for a proof that the blocks given up weigh at least `target`, in so many seconds."""
 
     def __init__(self, cores: Sequence[Core], weight: Mapping[int, int], target: int, seconds: float) -> None:
         self._until = time.perf_counter() + seconds
@@ -84,18 +197,9 @@ class HittingTree:
         self.leaves = 0
 
     def prove(self, hint: Hint | None = None) -> tuple[dict[str, Any], int]:
-        """The proof, and the weight that it shows must be given up.
+        """The proof as the certificate writes it, and the weight that it shows must be given up.
 
-        Parameters
-        ----------
-        hint : Hint, optional
-            How to branch; beyond it, and where it needs blocks without cores, the search finds its own way.
-
-        Returns
-        -------
-        proof : dict
-            ``cores`` (places in the list given), ``inequalities`` and ``tree`` of the certificate.
-        least : int
+        Beyond the hint, and where it needs blocks without cores, the search finds its own way.
         """
         root = self._node({}, _ROUNDS_AT_ROOT, hint)
         waiting = [(root.value, 0, root)]
@@ -167,13 +271,7 @@ class HittingTree:
 
     def _value(self, packing: dict[int, int], fixed: Fixed) -> int:
         """What multipliers prove, as `verify` counts it."""
-        total, load = 0, Counter[int]()
-        for index, y in packing.items():
-            inequality = self._inequalities.found[index]
-            total += y * inequality.least
-            for block, coefficient in inequality.coefficients.items():
-                load[block] += y * coefficient
-        return dual_value(self._unit, total, load, fixed, self._weight)
+        return dual_value(self._unit, packing.items(), self._inequalities.found, fixed, self._weight)
 
     def _fractional(self, node: _Node) -> int | None:
         """The free block to branch on: far from whole, heavy, and in many cores."""

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from linkrisk.arrays import FloatArray
-from linkrisk.solver.certificates.checking.cores import Core
-from linkrisk.solver.certificates.checking.hitting import (
+from linkrisk.solver.certificates.core.proofs import (
+    Core,
     Inequality,
     clique_inequality,
     core_inequality,
@@ -24,19 +24,9 @@ _MOST_CYCLES = 60
 
 
 class Inequalities:
-    """Cores and the cliques and odd cycles of cores of two blocks.
+    """Cores, and the cliques and odd cycles of cores of two blocks, the cores first.
 
-    Parameters
-    ----------
-    cores : sequence of frozenset of int
-        Blocks by their place in the hitting set's program.
-    blocks : int
-        Number of blocks of the program.
-
-    Attributes
-    ----------
-    found : list of Inequality
-        The cores come first, in their order.
+    Blocks are called by their place in the program.
     """
 
     def __init__(self, cores: Sequence[Core], blocks: int) -> None:
@@ -131,23 +121,9 @@ class Inequalities:
     def written(
         self, used: Sequence[int], names: Sequence[int]
     ) -> tuple[list[int], list[Any], dict[int, int]]:
-        """What a certificate needs of the inequalities that it uses.
+        """The cores and derived inequalities to list for those `used`, and where each is then.
 
-        Parameters
-        ----------
-        used : sequence of int
-            Indices of inequalities and of cores.
-        names : sequence of int
-            What the certificate calls each block.
-
-        Returns
-        -------
-        cores : list of int
-            The cores to list.
-        derived : list
-            The derived inequalities to list after them.
-        place : dict
-            Where each of `used` is then.
+        `names` are what the certificate calls the blocks.
         """
         needed = set(used)
         made = {index: self._made[index] for index in sorted(needed) if index in self._made}

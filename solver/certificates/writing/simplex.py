@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.solver.certificates.checking.cores import Rows
+from linkrisk.solver.certificates.checking.linkage import MOST_ENTRIES, tree_rows
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, replay
-from linkrisk.solver.certificates.checking.simplex_tree import MOST_ENTRIES, capped, packed, tree_rows
+from linkrisk.solver.certificates.core.linkage import Linkage
+from linkrisk.solver.certificates.core.proofs import capped
+from linkrisk.solver.certificates.core.simplex_tree import Tree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 
 MOST_NODES = 40_000_000
@@ -31,33 +33,17 @@ class Aim(NamedTuple):
 
 
 def simplex_proof(
-    rows: Rows, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], aim: Aim, seconds: float
+    linkage: Linkage, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], aim: Aim, seconds: float
 ) -> tuple[dict[str, Any], int] | None:
-    """A tree that proves the bound that is aimed at, or the smallest larger one that the time allows.
+    """A tree that proves the smallest bound that the time allows, and that bound.
 
-    Parameters
-    ----------
-    rows : Rows
-        Of a family whose domain is the simplex.
-    rivals : mapping of int to sequence of int
-        For each block, the rivals that matter; blocks without rivals count as linked.
-    weight : mapping of int to int
-        Weight of each block that is not lost, in units.
-    aim : Aim
-    seconds : float
-
-    Returns
-    -------
-    proof : dict
-        ``method``, ``rivals`` and ``tree`` of the certificate.
-    bound : int
-        What it proves.
+    `rivals` are those that matter of each block; blocks without rivals count as linked.
     """
     until = time.perf_counter() + seconds
     used = {block: list(own) for block, own in sorted(rivals.items()) if block in weight and own}
-    if sum(map(len, used.values())) * rows.family.dimension > MOST_ENTRIES:
+    if sum(map(len, used.values())) * linkage.family.dimension > MOST_ENTRIES:
         return None
-    values, owner = tree_rows(rows, used)
+    values, owner = tree_rows(linkage, used)
     slack, step = 0, max(1, max(capped(weight, aim.most).values(), default=1))
     total = sum(weight.values())
     while aim.most + slack < total:
@@ -73,7 +59,11 @@ def simplex_proof(
                 closed, _, _ = replay(values, owner, *_of_rows(used, weight, aim.least), codes)
                 bound = aim.least if closed == 0 else bound
             listed = [[block, of_block] for block, of_block in used.items()]
-            return {"method": "simplex-tree", "rivals": listed, "tree": packed(codes)}, bound
+            return {
+                "method": "simplex-tree",
+                "rivals": listed,
+                "tree": Tree(codes.tobytes(), "the tree").written(),
+            }, bound
         if time.perf_counter() > until:
             return None
         slack = step if slack == 0 else 2 * slack
@@ -107,13 +97,6 @@ def weight_unit(weights: Sequence[Fraction], bound: Fraction) -> Fraction:
     The unit is the largest of which all weights are whole multiples, so that nothing is rounded. Where these
     would be too many for a simplex tree, which takes all that is above the bound for just above it, the unit
     is a power of two for which they are a quarter to a half of what there is room for: rounding wants some.
-
-    Parameters
-    ----------
-    weights : sequence of Fraction
-        Of all blocks that are not lost.
-    bound : Fraction
-        That is to be proved.
     """
     fine = lcm(*(weight.denominator for weight in weights))
     counts = [weight.numerator * (fine // weight.denominator) for weight in weights]

@@ -65,14 +65,9 @@ def _grow(
 ) -> tuple[int, int, int, LongArray, LongArray]:
     """Fill `codes` with the next nodes of the tree; see `TreeSearch` for the other arguments.
 
-    Returns
-    -------
-    written : int
-        Nodes written: fewer than there is room for when the tree is complete or a simplex too small.
-    level, undecided : int
-        Where the search stands: level -1 when the tree is complete.
-    values, block
-        The lists, which may have grown.
+    Returns how many are written (fewer than there is room for when the tree is complete or a simplex too
+    small), level (-1 when the tree is complete) and undecided weight of the search, and the lists, which may
+    have grown.
     """
     vertices, start, linked, edge, side = way
     corners = values.shape[1]
@@ -112,20 +107,9 @@ def _grow(
 class TreeSearch:
     """A search that can be stopped and continued, and writes what `replay` of the verifier reads.
 
-    Parameters
-    ----------
-    rows, row_block : ndarray of int64, shapes (rows, corners), (rows,)
-        Values at the corners of the whole simplex and the block of each row; blocks ascend.
-    weight : ndarray of int64, shape (blocks,)
-    most : int
-        The bound to prove.
-
-    Attributes
-    ----------
-    complete : bool
-        Whether the tree is.
-    stuck : bool
-        Whether it never will be: a simplex became too small.
+    `rows` (rows, corners) are values at the corners of the simplex, `row_block` the block of each row,
+    ascending; `most` is the bound to prove. `complete` says whether the tree is, `stuck` whether it never
+    will be, as a simplex became too small.
     """
 
     def __init__(self, rows: LongArray, row_block: LongArray, weight: LongArray, most: int) -> None:

@@ -19,15 +19,7 @@ from linkrisk.solver.tables.attackers.certified import Certified
 def table_certificate(
     suppressed: BoolArray, found: Certified, beside: Certified | None = None
 ) -> dict[str, Any]:
-    """The certificate as a dictionary.
-
-    Parameters
-    ----------
-    suppressed : ndarray of bool, shape (n,)
-    found : Certified
-    beside : Certified, optional
-        Of the numbers of respondents that are published beside the values.
-    """
+    """The certificate as a dictionary; `beside` is of numbers of respondents that are published, too."""
     return {
         "format": FORMAT,
         "suppressed": np.flatnonzero(suppressed).tolist(),

@@ -14,7 +14,8 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.comparison import Columns, Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.certificates.checking import missing as checking
+from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.records import Files, Records
 
 RULES = list(Missing)
 KINDS = list(Differences)
@@ -110,10 +111,12 @@ def test_a_value_in_the_middle_has_the_sign_that_verifiers_give_it(rule):
     """2 is the mean of the known values of both files, and as far from the least as from the largest."""
     queries, candidates = np.array([[0.0], [2.0], [4.0], [np.nan]]), np.array([[2.0], [1.0], [np.nan], [3.0]])
     found = missing_differences(queries, candidates, np.array([0]), rule)
-    checked = checking.missing_differences(queries[:, 0], range(4), candidates[:, 0], rule.value)
-    np.testing.assert_array_equal(found.of_queries[:, 0], checked.queries)
-    np.testing.assert_array_equal(found.of_candidates[:, 0], checked.candidates)
-    assert found.of_both[0] == checked.both
+    chosen = ("weighted-mean", "original-to-masked", "strict", "none", "squared", rule.value)
+    files = Files([queries[:, 0].tolist()], [candidates[:, 0].tolist()], range(4))
+    checked = Records(files, Problem(*chosen, ["A"], {})).attributes[0]
+    np.testing.assert_array_equal(found.of_queries[:, 0], checked.to_missing)
+    np.testing.assert_array_equal(found.of_candidates[:, 0], checked.from_missing)
+    assert found.of_both[0] == checked.both_missing
     middle = {"nearest": 0.0, "expected": 2.0, "farthest": -2.0}[rule.value]
     assert found.of_candidates[0, 0] == pytest.approx(middle)
     known = [tuple(values[~np.isnan(values)].tolist()) for values in (queries, candidates)]

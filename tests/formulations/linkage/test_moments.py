@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.distances import Standardisation, moments, rounded_root, standardise
-from linkrisk.solver.certificates.checking import moments as verifier
+from linkrisk.solver.certificates.core import records as verifier
+from linkrisk.solver.certificates.core.problem import Problem
 
 thorough = settings(derandomize=True, max_examples=300, deadline=None)
 usual = st.floats(-1e150, 1e150)
@@ -26,6 +27,10 @@ columns = st.one_of(
     ),
     st.lists(st.one_of(usual, tiny, near_a_large_one), min_size=2, max_size=12),
 )
+
+
+def verifiers_root(square):
+    return verifier.nearest_root(square.numerator, square.denominator)
 
 
 def is_nearest_root(root, square):
@@ -67,7 +72,7 @@ def test_long_columns_of_mixed_size(spread):
 @given(st.integers(1, 2**70), st.integers(1, 2**70), st.integers(-1000, 1000))
 def test_roots_round_alike(numerator, denominator, power):
     square = Fraction(numerator, denominator) * Fraction(2) ** power
-    assert rounded_root(square) == verifier.nearest_root(square)
+    assert rounded_root(square) == verifiers_root(square)
 
 
 @pytest.mark.parametrize("large", [2.0**53, -(2.0**53), 2.0**54])
@@ -80,7 +85,7 @@ def test_a_deviation_in_the_middle_of_two_doubles_goes_to_the_even_one(large):
     assert here[1][0] == verifier.moments(column)[1] == float(distance)
 
 
-@pytest.mark.parametrize("root", [rounded_root, verifier.nearest_root])
+@pytest.mark.parametrize("root", [rounded_root, verifiers_root])
 def test_roots_at_the_ends_of_doubles(root):
     assert root(Fraction(0)) == 0.0
     assert root(Fraction(10) ** 700) == math.inf
@@ -95,9 +100,13 @@ def test_standardised_values_are_the_same_on_both_sides(how, offset):
     random = np.random.default_rng(1)
     original, masked = (offset + random.normal(size=(30, 3)) * scale for scale in (2.0, 3.0))
     here = standardise(original, masked, Standardisation(how))
-    there = verifier.standardised(original, masked, how)
-    for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(one, other)
+    chosen = ("weighted-mean", "original-to-masked", "strict", how, "squared", "nearest")
+    files = verifier.Files(original.T.tolist(), masked.T.tolist(), range(30))
+    there = verifier.Records(files, Problem(*chosen, list("ABC"), {})).attributes
+    for k, one in enumerate(there):
+        for values, own in zip((here[0], here[1]), (one.queries, one.candidates), strict=True):
+            np.testing.assert_array_equal(values[:, k], own)
+    np.testing.assert_array_equal(here[2], [one.offset for one in there])
 
 
 @pytest.mark.parametrize("values", [[0.0, 5e-324] + [0.0] * 20, [-1.7e308, 1.7e308]])

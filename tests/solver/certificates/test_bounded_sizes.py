@@ -11,12 +11,13 @@ import pytest
 from aggregator_cases import BY_LABEL
 from certified import certified
 
-from linkrisk.solver.certificates.checking import fields, hitting, simplex_tree
-from linkrisk.solver.certificates.checking.fields import Fields, read_object
-from linkrisk.solver.certificates.checking.hitting import Tree, check_inequalities
+from linkrisk.solver.certificates.checking import json_files
+from linkrisk.solver.certificates.checking.json_files import read_object
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
-from linkrisk.solver.certificates.checking.simplex_tree import check_simplex_tree, unpacked
-from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core import proofs, simplex_tree
+from linkrisk.solver.certificates.core.claims import Claim, MalformedError, RejectedError
+from linkrisk.solver.certificates.core.proofs import check_inequalities, check_simplex_tree, least_given_up
+from linkrisk.solver.certificates.core.simplex_tree import Tree
 from linkrisk.solver.run.errors import UsageError
 
 TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
@@ -43,7 +44,7 @@ def test_sums_of_sums_that_double_with_every_line():
 
 
 def test_long_sums_repeated(monkeypatch):
-    monkeypatch.setattr(hitting, "MOST_COEFFICIENTS", 1_000)
+    monkeypatch.setattr(proofs, "MOST_COEFFICIENTS", 1_000)
     long = [frozenset(range(100))]
     assert len(check_inequalities(long, [["half", [0, 0]]] * 3, "inequalities")) == 4
     with pytest.raises(RejectedError, match=r"inequalities\[3\]: these inequalities are too long together"):
@@ -60,7 +61,7 @@ def test_a_deep_tree_takes_memory_for_one_way_down():
 
     def refused():
         with pytest.raises(RejectedError, match="the list ends before the tree is complete"):
-            Tree([], TRIANGLE, weight).least(tree, "tree")
+            least_given_up(tree, [], TRIANGLE, weight, "tree")
 
     assert peak(refused) < 20_000_000
 
@@ -68,20 +69,20 @@ def test_a_deep_tree_takes_memory_for_one_way_down():
 def test_a_tree_goes_on_at_the_last_split_of_which_one_side_is_left():
     weight = dict.fromkeys(range(4), 1)
     tree = [["split", 0], ["split", 1], *[["leaf", 1, []]] * 2, ["split", 2], *[["leaf", 1, []]] * 2]
-    assert Tree([], TRIANGLE, weight).least(tree, "tree") == (0, 4)
+    assert least_given_up(tree, [], TRIANGLE, weight, "tree") == (0, 4)
     for wrong in (tree[:-1], [*tree, ["leaf", 1, []]]):
         with pytest.raises(RejectedError, match="complete"):
-            Tree([], TRIANGLE, weight).least(wrong, "tree")
+            least_given_up(wrong, [], TRIANGLE, weight, "tree")
 
 
 def test_a_tree_of_zeros_that_is_short_when_it_is_packed(monkeypatch):
-    monkeypatch.setattr(simplex_tree, "MOST_CODES", 1 << 16)
+    monkeypatch.setattr(simplex_tree, "MOST_NODES", 1 << 16)
     fits, bomb = (
         base64.b64encode(zlib.compress(bytes(size), 9)).decode() for size in (1 << 16, (1 << 16) + 1)
     )
-    assert unpacked(fits, "tree").size == 1 << 16
-    with pytest.raises(UsageError, match="damaged or too long"):
-        unpacked(bomb, "tree")
+    assert len(Tree.read(fits, "tree").nodes) == 1 << 16
+    with pytest.raises(MalformedError, match="damaged or too long"):
+        Tree.read(bomb, "tree")
 
 
 def test_rows_that_would_be_kept_at_every_level():
@@ -96,22 +97,22 @@ def test_rows_that_would_be_kept_at_every_level():
 
 def test_weights_that_would_not_fit_64_bits():
     made = certified(BY_LABEL["weighted-mean"], seed=3, method="simplex-tree")
-    rows = made.rows()
-    proof = Fields(made.certificate["proof"], "proof")
+    linkage = made.linkage()
+    proof = Claim(made.certificate["proof"], "proof")
     lost = {block for block, _ in made.certificate["proof"]["lost"]}
     weight = {block: 1 for block in range(7) if block not in lost}
     most = made.certificate["bound"]["linked_weight"]
-    assert check_simplex_tree(rows, proof, weight, most) > 0
+    assert check_simplex_tree(linkage, proof, weight, most) > 0
     heavy = dict.fromkeys(weight, LARGEST_TOTAL // 2)
     with pytest.raises(RejectedError, match="the weights of the blocks are too large for a simplex tree"):
-        check_simplex_tree(rows, proof, heavy, LARGEST_TOTAL // 2)
+        check_simplex_tree(linkage, proof, heavy, LARGEST_TOTAL // 2)
     # What is heavier than the bound is no heavier than just above it, and may be linked nowhere.
     for own in (most + 1, LARGEST_TOTAL, 10**400):
         with pytest.raises(RejectedError, match="a leaf may link more than the bound"):
-            check_simplex_tree(rows, proof, dict.fromkeys(weight, own), most)
+            check_simplex_tree(linkage, proof, dict.fromkeys(weight, own), most)
     for wrong in (-1, LARGEST_TOTAL + 1):
         with pytest.raises(RejectedError, match="is out of range"):
-            check_simplex_tree(rows, proof, weight, wrong)
+            check_simplex_tree(linkage, proof, weight, wrong)
 
 
 def test_a_bound_above_all_weights():
@@ -125,10 +126,10 @@ def test_files_that_are_too_long(tmp_path, monkeypatch):
     path = tmp_path / "fit.json"
     path.write_text('{"a": [' + "[]," * 100 + "[]]}", encoding="utf-8")
     assert len(read_object(path, "fit --json")["a"]) == 101
-    monkeypatch.setattr(fields, "MOST_ITEMS", 200)
+    monkeypatch.setattr(json_files, "MOST_ITEMS", 200)
     with pytest.raises(UsageError, match="is too large to be checked"):
         read_object(path, "fit --json")
-    monkeypatch.setattr(fields, "LARGEST_FILE", 100)
+    monkeypatch.setattr(json_files, "LARGEST_FILE", 100)
     path.write_text(" " * 100 + "{}", encoding="utf-8")
     with pytest.raises(UsageError, match="is too large to be checked"):
         read_object(path, "fit --json")

@@ -6,7 +6,7 @@ import pytest
 from aggregator_cases import CERTIFIABLE
 from certified import certified, frames
 
-from linkrisk.solver.certificates.checking.families import FAMILIES
+from linkrisk.solver.certificates.core.families import FAMILIES
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
 from linkrisk.solver.engines.base import Proof

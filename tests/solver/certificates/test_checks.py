@@ -14,23 +14,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.counting import linked_blocks
-from linkrisk.solver.certificates.checking.dyadic import shift_of, whole_numbers
-from linkrisk.solver.certificates.checking.families import family_of
-from linkrisk.solver.certificates.checking.families.measures import MeasureFamily
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.hitting import (
-    Tree,
+from linkrisk.solver.certificates.checking.linkage import FastLinkage
+from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
+from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
+from linkrisk.solver.certificates.core.claims import Claim, RejectedError
+from linkrisk.solver.certificates.core.families import (
+    FAMILIES,
+    Measure,
+    WeightedMean,
+    is_negative_semidefinite,
+)
+from linkrisk.solver.certificates.core.linkage import Linkage
+from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.proofs import (
     check_inequalities,
     core_inequality,
     half_inequality,
+    least_given_up,
 )
-from linkrisk.solver.certificates.checking.records import Records, make_records
-from linkrisk.solver.certificates.checking.setting import read_setting
-from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
-from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.certificates.core.families import is_negative_semidefinite
+from linkrisk.solver.certificates.core.records import Attribute, Files, Records
+from linkrisk.solver.certificates.core.simplex_tree import conflict
 from linkrisk.solver.certificates.writing.hitting import HittingTree
 from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
 from linkrisk.solver.inputs.reading import make_problem
@@ -41,14 +44,21 @@ small = st.integers(-4, 4)
 large = st.integers(-(2**60), 2**60)
 
 
+CHOSEN = ("weighted-mean", "original-to-masked", "strict", "none", "absolute", "nearest")
+
+
+def family(name, n, k=None):
+    return FAMILIES[name].of("ABCDEF"[:n], {} if k is None else {"k_additive": k})
+
+
 # ---------------------------------------------------------------- numbers
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_doubles_are_whole_numbers(values):
-    shift = shift_of(values)
-    whole = whole_numbers(values, shift)
-    assert [Fraction(number, 2**shift) for number in whole] == [Fraction(value) for value in values]
+    one = Attribute(Problem(*CHOSEN, ["A"], {}), "A", values, values, range(len(values)), range(len(values)))
+    exact = [one.exact(value, one.shift) for value in values]
+    assert [Fraction(number, 2**one.shift) for number in exact] == [Fraction(value) for value in values]
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(small, min_size=n * n, max_size=n * n)))
@@ -67,29 +77,24 @@ def test_semidefinite_matrices(entries):
 # ---------------------------------------------------------------- rows and links
 
 
-def setting_of(case, n, **options):
+def compared(case, n, **options):
     problem = make_problem(
         *frames(2, rows=12, columns=n), ProblemOptions(aggregator=case.name, **case.options, **options)
     )
-    setting = read_setting(Fields(problem.describe(), "problem"))
-    files = problem.files
-    records = make_records(files, setting)
-    return problem, records, Rows(records, setting.family)
+    return problem, linkage_of(problem.files, fit_problem(problem.describe(), "problem"))
 
 
 @every_case
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_exact_rows_are_those_of_the_formulation(case, n):
-    """The verifier's own rows, with the tie, beside the engine's features."""
-    problem, records, rows = setting_of(case, n)
-    aggregator = problem.aggregator
-    degree = 1 if records.differences == "absolute" and case.name != "mahalanobis" else 2
-    unit = rows.family.factor * 2 ** (degree * records.shift + rows.family.shift)
+def test_exact_constraints_are_the_rows_of_the_formulation(case, n):
+    """The verifier's own constraints, with the tie, beside the engine's features."""
+    problem, linkage = compared(case, n)
+    aggregator, family = problem.aggregator, linkage.family
+    degree = 1 if linkage.records.problem.differences == "absolute" and case.name != "mahalanobis" else 2
+    unit = family.factor * 2 ** (degree * linkage.records.shift + family.shift)
     for block, rival in ((0, 3), (5, 2), (7, 11)):
-        exact = np.array([float(value / Fraction(unit)) for value in rows.row(block, rival)])
-        if case.name == "mahalanobis":  # one entry of the matrix stands for two
-            exact *= [1.0 if k == m else 2.0 for k, m in rows.family.cells]
-        other = records.rounded_distances(block, np.array([rival]))
+        exact = np.array([float(value / Fraction(unit)) for value in linkage.constraint(block, rival)])
+        other = linkage.arrays.distances(block, np.array([rival]))
         partners = problem.pair.partners(aggregator.differences, aggregator.tied_differences, 1.0)[[block]]
         expected = aggregator.rows(partners, other).toarray()[0]
         np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
@@ -99,42 +104,45 @@ def test_exact_rows_are_those_of_the_formulation(case, n):
 @pytest.mark.parametrize("ties", ["strict", "share"])
 @pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
 def test_links_are_counted_as_by_definition(case, ties, direction):
-    problem, records, rows = setting_of(case, 3, ties=ties, direction=direction)
+    problem, linkage = compared(case, 3, ties=ties, direction=direction)
+    records = linkage.records
     first, second = (frame.to_numpy() for frame in (problem.files.original, problem.files.masked))
     files = plain.records(first, second, direction, ties == "share")
     random = np.random.default_rng(0)
     for theta in problem.aggregator.domain.sample(8, random):
         parameters = problem.aggregator.decode(theta)
-        exact = rows.family.read(Fields(parameters, "fit"), problem.pair.attributes)
-        expected = plain.outcome(files, case.define(problem.aggregator, parameters), records.differences)
-        assert linked_blocks(rows, exact) == expected.linked
-    assert [records.weight(block) for block in range(records.blocks)] == files.weights
+        exact = linkage.family.parameters(Claim(parameters, "fit"))
+        distance = case.define(problem.aggregator, parameters)
+        expected = plain.outcome(files, distance, records.problem.differences)
+        assert linkage.linked(exact) == Linkage.linked(linkage, exact) == expected.linked
+    assert [records.weight([block]) for block in range(records.blocks)] == files.weights
 
 
-def test_comparisons_too_near_for_doubles_are_exact():
+@pytest.mark.parametrize("kind", [Linkage, FastLinkage])
+def test_comparisons_too_near_for_doubles_are_exact(kind):
     """A rival farther by a hair more than the tie, or less, than doubles can tell."""
     tied = 1.0 + 2.0**-36 + 2.0**-48  # and 2**-84 more, which no double has
     for rival, linked in ((tied, False), (np.nextafter(tied, 2.0), True)):
-        values = np.array([[1.0], [rival]])
-        nothing = np.zeros(1)
-        records = Records(np.zeros((1, 1)), values, (0,), False, "absolute", ("a",), nothing, nothing)
-        assert linked_blocks(Rows(records, family_of("weighted-mean", 1, {})), [Fraction(1)]) == [linked]
+        records = Records(Files([[0.0]], [[1.0, float(rival)]], [0]), Problem(*CHOSEN, ["A"], {}))
+        (one,) = records.attributes
+        one.grain = 0.0
+        assert kind(records, WeightedMean("A")).linked([Fraction(1)]) == [linked]
 
 
 @every_case
 def test_lost_rivals_leave_no_parameters(case):
     """Where one rival is said to decide, no parameters put it beyond the tie."""
-    problem, records, rows = setting_of(case, 3)
+    problem, linkage = compared(case, 3)
     random = np.random.default_rng(1)
     points = problem.aggregator.domain.sample(200, random)
     some = 0
-    for block in range(records.blocks):
-        rivals = records.rivals(block)
-        other = records.rounded_distances(block, rivals)
+    for block in range(linkage.records.blocks):
+        rivals = linkage.arrays.rivals(block)
+        other = linkage.arrays.distances(block, rivals)
         partners = problem.aggregator.partners(problem.pair)[[block] * len(other)]
         farther = problem.aggregator.rows(partners, other) @ points.T
         for at, rival in enumerate(rivals.tolist()):
-            if rows.never(block, rival):
+            if linkage.never(block, rival):
                 some += 1
                 assert (farther[at] <= 1e-10).all()
     assert some > 0
@@ -147,12 +155,12 @@ def test_lost_rivals_leave_no_parameters(case):
 def test_nothing_passes_as_nowhere_positive_that_is_positive_somewhere(data):
     """Random rows and multipliers against random points of the domain, and against its extreme points."""
     name, k = data.draw(st.sampled_from([("owa", None), ("choquet", None), ("choquet", 2), ("choquet", 3)]))
-    family = family_of(name, 3, {} if k is None else {"k_additive": k})
-    row = [data.draw(small) for _ in range(family.dimension)]
+    own = family(name, 3, k)
+    row = [data.draw(small) for _ in range(own.dimension)]
     steps = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 3))
-    multipliers = data.draw(st.lists(steps, max_size=4)) if isinstance(family, MeasureFamily) else []
-    total = data.draw(small) if isinstance(family, MeasureFamily) else 0
-    if family.nowhere_positive(row, multipliers, total):
+    multipliers = data.draw(st.lists(steps, max_size=4)) if isinstance(own, Measure) else []
+    total = data.draw(small) if isinstance(own, Measure) else 0
+    if own.nowhere_positive(row, multipliers, total):
         aggregator = make_aggregator(name, ("A", "B", "C"), k_additive=k)
         points = aggregator.domain.sample(50, np.random.default_rng(0))
         assert (points @ np.array(row, dtype=float)).max() <= 1e-9
@@ -160,12 +168,11 @@ def test_nothing_passes_as_nowhere_positive_that_is_positive_somewhere(data):
 
 def test_measures_may_use_monotonicity():
     """2 attributes: mu(A) - 2 mu(V) is nowhere positive, nor is mu(A) - mu(V), by mu(V) >= mu(A)."""
-    family = family_of("choquet", 2, {})
-    assert not family.nowhere_positive([1, 0, -1][:3], (), 1)
-    assert family.nowhere_positive([1, 0, -1], (), 0)
-    assert not family.nowhere_positive([1, 1, -1], (), 0)
-    assert not family.nowhere_positive([2, 0, -1], [(1, 1, 1)], 0)
-    three = family_of("choquet", 3, {})
+    two, three = family("choquet", 2), family("choquet", 3)
+    assert not two.nowhere_positive([1, 0, -1][:3], (), 1)
+    assert two.nowhere_positive([1, 0, -1], (), 0)
+    assert not two.nowhere_positive([1, 1, -1], (), 0)
+    assert not two.nowhere_positive([2, 0, -1], [(1, 1, 1)], 0)
     row = [1, 1, -2, 0, 0, 0, 0]  # mu(A) + mu(B) <= 2 mu(AB)
     assert not three.nowhere_positive(row, (), 0)
     assert three.nowhere_positive(row, [(1, 1, 1), (2, 0, 1)], 0)
@@ -176,29 +183,16 @@ def test_measures_may_use_monotonicity():
 # ---------------------------------------------------------------- conflicts and simplex trees
 
 
-def exact_conflict(first, second):
-    """Whether some x > 0 makes first + x * second nowhere positive, by exact quotients."""
-    low, high = Fraction(0), None
-    for a, b in zip(first, second, strict=True):
-        if b < 0:
-            low = max(low, Fraction(a, -b)) if a > 0 else low
-        elif a > 0 or (a == 0 and b > 0):
-            return False
-        elif b > 0:
-            high = Fraction(-a, b) if high is None else min(high, Fraction(-a, b))
-    return high is None or low <= high
-
-
 @given(st.integers(2, 4).flatmap(lambda n: st.lists(st.tuples(small, small), min_size=n, max_size=n)))
 def test_conflicts_of_small_numbers(pairs):
     first, second = (list(values) for values in zip(*pairs, strict=True))
-    assert rows_conflict(np.array(first), np.array(second)) == exact_conflict(first, second)
+    assert rows_conflict(np.array(first), np.array(second)) == conflict(first, second)
 
 
 @given(st.lists(large, min_size=3, max_size=3), st.lists(st.integers(-2, 2), min_size=3, max_size=3))
 def test_conflicts_too_near_for_doubles(first, moved):
     second = [max(-(2**60), min(2**60, -a + d)) for a, d in zip(first, moved, strict=True)]
-    assert rows_conflict(np.array(first), np.array(second)) == exact_conflict(first, second)
+    assert rows_conflict(np.array(first), np.array(second)) == conflict(first, second)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -252,7 +246,7 @@ def test_hitting_trees_prove_the_least_weight(seed):
     assert proven == least
     listed = [cores[at] for at in proof["cores"]]
     inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
-    assert Tree(inequalities, listed, weight).least(proof["tree"], "tree")[0] == least
+    assert least_given_up(proof["tree"], inequalities, listed, weight, "tree")[0] == least
     for hit in random.integers(0, 2, size=(500, size)):
         if all(any(hit[b] for b in core) for core in listed):
             for inequality in inequalities:
@@ -271,7 +265,8 @@ def test_a_gap_that_no_cut_closes_is_split():
     proof, proven = HittingTree(lines, weight, 5, 30.0).prove()
     assert proven == least_hitting(lines, weight) == 5
     listed = [lines[at] for at in proof["cores"]]
-    least, leaves = Tree([core_inequality(core) for core in listed], listed, weight).least(proof["tree"], "")
+    inequalities = [core_inequality(core) for core in listed]
+    least, leaves = least_given_up(proof["tree"], inequalities, listed, weight, "tree")
     assert least == 5
     assert leaves > 2
 
@@ -283,7 +278,7 @@ def test_a_tree_without_time_proves_what_it_has():
     listed = [cores[at] for at in proof["cores"]]
     inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
     assert 0 <= proven <= 3
-    assert Tree(inequalities, listed, weight).least(proof["tree"], "tree")[0] == proven
+    assert least_given_up(proof["tree"], inequalities, listed, weight, "tree")[0] == proven
 
 
 def test_an_odd_cycle_is_a_half():
@@ -327,14 +322,14 @@ def test_inequalities_that_do_not_follow(inequalities, message):
 def test_trees_that_are_none(tree, message):
     inequalities = check_inequalities(TRIANGLE, [], "inequalities")
     with pytest.raises(RejectedError, match=message):
-        Tree(inequalities, TRIANGLE, dict.fromkeys(range(3), 1)).least(tree, "tree")
+        least_given_up(tree, inequalities, TRIANGLE, dict.fromkeys(range(3), 1), "tree")
 
 
 def test_a_tree_that_holds():
     inequalities = check_inequalities(TRIANGLE, [], "inequalities")
-    tree = Tree(inequalities, TRIANGLE, dict.fromkeys(range(3), 1))
     halves = [[0, 1], [1, 1], [2, 1]]
-    assert tree.least([["leaf", 2, halves]], "tree") == (2, 1)
     kept = [["split", 0], ["leaf", 1, [[1, 1]]], ["split", 1], ["leaf", 1, [[2, 1]]], ["core", 0]]
-    assert tree.least(kept, "tree") == (2, 3)
-    assert tree.least([["leaf", 1, [[0, 5]]]], "tree") == (-3, 1)  # too much costs, and proves nothing
+    too_much = [["leaf", 1, [[0, 5]]]]  # costs, and proves nothing
+    for tree, expected in (([["leaf", 2, halves]], (2, 1)), (kept, (2, 3)), (too_much, (-3, 1))):
+        weight = dict.fromkeys(range(3), 1)
+        assert least_given_up(tree, inequalities, TRIANGLE, weight, "tree") == expected

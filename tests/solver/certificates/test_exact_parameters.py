@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.domains import Simplex, is_semidefinite, semidefinite
-from linkrisk.solver.certificates.checking.families import family_of
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.claims import Claim, RejectedError
+from linkrisk.solver.certificates.core.families import FAMILIES
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
 
@@ -22,9 +21,8 @@ every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for ca
 def read_exactly(aggregator, case, theta):
     """The parameters that the verifier reads from the JSON."""
     written = json.loads(json.dumps({"parameters": aggregator.decode(theta)}))
-    n = len(aggregator.attributes)
-    family = family_of(case.name, n, aggregator.options)
-    return family.read(Fields(written, "fit").inner("parameters"), aggregator.attributes), written
+    family = FAMILIES[case.name].of(aggregator.attributes, aggregator.options)
+    return family.parameters(Claim(written, "fit").inner("parameters")), written
 
 
 def points(aggregator, seed):

@@ -85,10 +85,10 @@ def test_the_honest_pairs_hold_every_kind_of_proof(tmp_path, monkeypatch):
         methods.add((honest.label, method))
         units.add(certificate["bound"]["unit"])
         room.append(honest.verdict.linked_weight < honest.verdict.bound)
-        setting = honest.verdict.setting
-        settings |= {setting.direction, setting.standardisation, bool(setting.recodings)}
+        problem = honest.verdict.problem
+        settings |= {problem.direction, problem.standardisation, bool(problem.methods)}
         if method != "lost":
-            ties.add((honest.label, setting.ties))
+            ties.add((honest.label, problem.ties))
     assert made.keys() == PROOFS.keys()
     assert {label: need - made[label] for label, need in PROOFS.items() if not need <= made[label]} == {}
     assert ties >= {(label, rule) for label in made.keys() & BY_LABEL for rule in ("strict", "share")}

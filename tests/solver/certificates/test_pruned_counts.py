@@ -13,13 +13,8 @@ import pytest
 
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.solver.certificates.checking import counting
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.counting import linked_blocks, settled_blocks
-from linkrisk.solver.certificates.checking.dyadic import shift_of, shift_of_array
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.orders import best_order
-from linkrisk.solver.certificates.checking.records import make_records
-from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
+from linkrisk.solver.certificates.core.linkage import Linkage, best_order
 from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -36,26 +31,25 @@ FAMILIES = [
 ]
 
 
-def rows_of(original, masked, **options):
+def linkage_from(original, masked, **options):
     problem = make_problem(original, masked, ProblemOptions(row_by_row=True, **options))
-    setting = read_setting(Fields(problem.describe(), "fit"))
-    return Rows(make_records(problem.files, setting), setting.family)
+    return linkage_of(problem.files, fit_problem(problem.describe(), "fit"))
 
 
-def parameters(rows, random):
+def parameters(linkage, random):
     """Some parameters of the family, also at the end of its domain."""
-    n, dimension = rows.family.attributes, rows.family.dimension
-    if hasattr(rows.family, "cells"):
+    n, dimension = linkage.family.n, linkage.family.dimension
+    if hasattr(linkage.family, "cells"):
         root = random.normal(size=(n, random.integers(1, n + 1)))
         matrix = root @ root.T / (root**2).sum()
-        return [Fraction(float(matrix[k, m])) for k, m in rows.family.cells]
+        return [Fraction(float(matrix[k, m])) for k, m in linkage.family.cells]
     weights = random.dirichlet(np.ones(n)) * (random.random(n) < 0.7)
     weights = np.append(weights[:-1], 1.0 - weights[:-1].sum())
-    if rows.family.simplex:
+    if linkage.family.simplex:
         return [*(Fraction(float(w)) for w in weights), *[Fraction(0)] * (dimension - n)]
-    if hasattr(rows.family, "masks"):
+    if hasattr(linkage.family, "masks"):
         return [Fraction(float(weights[m.bit_length() - 1])) if m.bit_count() == 1 else Fraction(0)
-                for m in rows.family.masks]  # fmt: skip
+                for m in linkage.family.masks]  # fmt: skip
     sums = [sum(weights[k] for k in range(n) if m >> k & 1) for m in range(1, 2**n)]
     return [*(Fraction(float(min(s, 1.0) ** 2)) for s in sums[:-1]), Fraction(1)]
 
@@ -79,15 +73,20 @@ def files(seed, kind):
     return [pd.DataFrame(values.astype(float), columns=list("abcd")) for values in (original, masked)]
 
 
-def compare(rows, theta):
-    expected = all_pairs.linked_one_by_one(rows, theta)
-    assert linked_blocks(rows, theta) == expected
-    settled = settled_blocks(rows, theta)
+def slow(linkage):
+    """The same records with the slow steps of the core."""
+    return Linkage(linkage.records, linkage.family)
+
+
+def compare(linkage, theta):
+    expected = Linkage.linked(linkage, theta)
+    assert linkage.linked(theta) == expected
+    settled = linkage.settled(theta)
     assert settled.linked.tolist() == expected
     for at, block in enumerate(settled.blocks()):
-        if not rows.records.reachable(at) or not rows.records.rivals(at).size:
+        if not linkage.records.reachable(at) or not linkage.arrays.rivals(at).size:
             continue
-        rank, ties, nearest = all_pairs.numbers_one_by_one(rows, theta, at)
+        rank, ties, nearest = all_pairs.numbers_one_by_one(linkage, theta, at)
         # Wherever the reference is sure, so is the count; it may be surer where more is left out.
         assert rank[0] <= block.rank[1]
         assert block.rank[0] <= rank[1]
@@ -100,53 +99,48 @@ def compare(rows, theta):
 @pytest.mark.parametrize(("family", "options"), FAMILIES)
 @pytest.mark.parametrize("ties", ["strict", "share"])
 def test_what_is_counted_is_what_all_pairs_come_to(family, options, kind, ties):
-    rows = rows_of(*files(3, kind), aggregator=family, **options, ties=ties)
+    linkage = linkage_from(*files(3, kind), aggregator=family, **options, ties=ties)
     for seed in range(2):
-        compare(rows, parameters(rows, np.random.default_rng(seed)))
+        compare(linkage, parameters(linkage, np.random.default_rng(seed)))
 
 
 @pytest.mark.parametrize("family", ["weighted-mean", "choquet", "mahalanobis"])
 @pytest.mark.parametrize("aware", [False, True])
 def test_categories_are_counted_alike(family, aware):
     asked = {key: value for key, value in mixed.options(aware, ties="strict").items() if key != "row_by_row"}
-    rows = rows_of(*mixed.frames(1, 60, numeric=1), aggregator=family, **asked)
-    compare(rows, parameters(rows, np.random.default_rng(1)))
-    records = rows.records
-    everyone = np.arange(len(records.candidates))
-    impossible = sum(int((~records.possible(block, everyone)).sum()) for block in range(records.blocks))
-    assert records.impossible_pairs() == impossible
+    linkage = linkage_from(*mixed.frames(1, 60, numeric=1), aggregator=family, **asked)
+    compare(linkage, parameters(linkage, np.random.default_rng(1)))
+    arrays = linkage.arrays
+    everyone = np.arange(len(arrays.candidates))
+    impossible = sum(int((~arrays.possible(block, everyone)).sum()) for block in range(arrays.blocks))
+    assert arrays.impossible_pairs() == impossible
 
 
 def test_lists_that_are_cut_short_change_nothing(monkeypatch):
     """Of a block with many ties only some are listed first, and of all blocks what there is room for."""
     monkeypatch.setattr(counting, "MOST_LISTED", 1)
     monkeypatch.setattr(counting, "ROOM", 2)
-    rows = rows_of(*files(4, "near"), aggregator="weighted-mean", standardisation=Standardisation.NONE)
-    compare(rows, parameters(rows, np.random.default_rng(2)))
+    linkage = linkage_from(
+        *files(4, "near"), aggregator="weighted-mean", standardisation=Standardisation.NONE
+    )
+    compare(linkage, parameters(linkage, np.random.default_rng(2)))
 
 
 @pytest.mark.parametrize("kind", ["noise", "ties", "near", "missing"])
 @pytest.mark.parametrize(("family", "ranked"), [("weighted-mean", False), ("owa", True)])
 @pytest.mark.parametrize("ties", ["strict", "share"])
 def test_the_best_order_is_one_that_all_pairs_confirm(family, ranked, kind, ties):
-    rows = rows_of(*files(5, kind), aggregator=family, ties=ties)
-    best = best_order(rows)
-    linked = np.flatnonzero(all_pairs.linked_in_order(rows.records, best.order, ranked=ranked))
-    assert (best.count, best.weight) == (linked.size, rows.records.weights.total(linked))
+    linkage = linkage_from(*files(5, kind), aggregator=family, ties=ties)
+    best = best_order(linkage)
+    assert best == best_order(slow(linkage))
+    linked = np.flatnonzero(all_pairs.linked_in_order(linkage.arrays, best.sequence, ranked=ranked)).tolist()
+    assert (best.count, best.weight) == (len(linked), linkage.records.weight(linked))
     for order in permutations(range(4), 1):
-        alone = np.flatnonzero(all_pairs.linked_in_order(rows.records, order, ranked=ranked))
-        assert rows.records.weights.total(alone) <= best.weight
-    assert best_order(rows, best.weight) is None
-    again = best_order(rows, best.weight - Fraction(1, 1000))
+        alone = np.flatnonzero(all_pairs.linked_in_order(linkage.arrays, order, ranked=ranked))
+        assert linkage.records.weight(alone) <= best.weight
+    assert best_order(linkage, best.weight) is None
+    again = best_order(linkage, best.weight - Fraction(1, 1000))
     assert (again.count, again.weight) == (best.count, best.weight)
-
-
-def test_the_unit_of_an_array_is_that_of_its_values():
-    values = np.concatenate([
-        np.random.default_rng(1).normal(size=50) * 10.0 ** np.arange(-25, 25), [0.0, -0.0, 5e-324, 1e308, 3.0]
-    ])  # fmt: skip
-    for some in (values, values[25:50], values[-1:], values[-5:-3], values[-3:-2]):
-        assert shift_of_array(some) == shift_of(some.tolist())
 
 
 def test_a_fit_without_a_table_may_have_counted_a_part():
@@ -154,7 +148,7 @@ def test_a_fit_without_a_table_may_have_counted_a_part():
     original, masked = files(6, "noise")
     result = fit(original[:30], masked[:30], row_by_row=True, time_limit=None, certificate=True)
     claim, proof = result.to_dict(), dict(result.certificate)
-    claim["records_table"] |= {"rows": [], "left_out": "30 records"}
+    claim["records_table"] |= {"linkage": [], "left_out": "30 records"}
     claim["status"] = "feasible"
     claim["linked_upper_bound"] = 30
     for less in (1, 0, -1):

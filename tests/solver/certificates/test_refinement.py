@@ -5,28 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families.choquet import Choquet
-from linkrisk.solver.certificates.checking.families.k_additive import KAdditive
-from linkrisk.solver.certificates.writing.cores import best_total
-from linkrisk.solver.certificates.writing.refinement import finer_steps, remaining
+from linkrisk.solver.certificates.core.families import Choquet, KAdditive
+from linkrisk.solver.certificates.core.linkage import Linkage
+from linkrisk.solver.certificates.writing.cores import best_total, finer_steps, inequalities, remaining
 
-FAMILIES = [Choquet(3), Choquet(4), KAdditive(4, 3), KAdditive(3, 3)]
+FAMILIES = [Choquet("ABC"), Choquet("ABCD"), KAdditive("ABCD", 3), KAdditive("ABC", 3)]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=["choquet-3", "choquet-4", "3-of-4", "3-of-3"])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_inequalities_can_cover_is_covered(family, seed):
     """A row that is minus some inequalities and a trifle, beside entries 10^12 times as large."""
-    random, steps = np.random.default_rng(seed), family.inequalities
-    everyone = 2**family.attributes - 1  # what is beside it counts whatever else there is
+    random, steps = np.random.default_rng(seed), inequalities(family)
+    everyone = 2**family.n - 1  # what is beside it counts whatever else there is
     smaller = [step for step in steps if step[0] | 1 << step[1] != everyone]
     covered = [(*smaller[at], -int(random.integers(1, 10**6))) for at in random.choice(len(smaller), 3)]
     row = [value - 1 for value in remaining(family, [0] * family.dimension, covered)]
     untouched = [at for at, value in enumerate(row[:-1]) if value == -1]
     for at in untouched[:1]:
         row[at] -= 10**18
-    rows = Rows(None, family)
+    rows = Linkage(None, family)
     assert not family.nowhere_positive(row, (), best_total(rows, row, []))
     found: list[tuple[int, int, int]] = []
     for _ in range(3):
@@ -36,6 +34,6 @@ def test_what_inequalities_can_cover_is_covered(family, seed):
 
 def test_nothing_is_added_where_nothing_helps():
     """All attributes together always count one: a row that is positive there is positive."""
-    family = Choquet(2)
-    assert finer_steps(family, [0, 0, 5], family.inequalities) == []
+    family = Choquet("AB")
+    assert finer_steps(family, [0, 0, 5], inequalities(family)) == []
     assert not family.nowhere_positive([0, 0, 5], (), 0)

@@ -81,9 +81,10 @@ def test_what_a_fit_says_of_its_samples_is_proved(label, ties, direction, standa
     assert verdict.linked == one.claim["linked"]
     assert limit.confidence == Fraction(19, 20)
     assert limit.count == one.claim["linked_confidence_limit"]
-    assert (limit.samples, limit.records) == (3, 24)
+    draw = verdict.draw
+    assert (draw.samples, draw.records) == (3, 24)
     sample = one.claim["sampling"]["sample"]
-    assert (limit.linked, limit.bound) == (sample["linked"], sample["linked_upper_bound"])
+    assert (draw.linked, draw.bound) == (sample["linked"], sample["linked_upper_bound"])
     assert verdict.bound_count <= one.claim["linked_upper_bound"]
 
 
@@ -95,7 +96,7 @@ def test_with_weights_and_strata():
     one = made((original, masked), schema=schema, strata="region", attributes=["A", "B", "C"])
     verdict = one.check()
     assert verdict.limit is not None
-    assert verdict.limit.strata == "region"
+    assert verdict.draw.strata == "region"
     assert float(verdict.limit.weight) == pytest.approx(one.claim["weighted_links_confidence_limit"])
     claim = {**one.claim, "weighted_links_confidence_limit": one.claim["weighted_links_confidence_limit"] - 5}
     with pytest.raises(RejectedError, match="does not follow from the samples"):

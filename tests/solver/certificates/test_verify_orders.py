@@ -14,12 +14,9 @@ import pytest
 from certified import all_cores
 
 from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.solver.certificates.checking.cores import Rows
-from linkrisk.solver.certificates.checking.families import family_of
-from linkrisk.solver.certificates.checking.fields import Fields
-from linkrisk.solver.certificates.checking.orders import best_order
-from linkrisk.solver.certificates.checking.records import make_records
-from linkrisk.solver.certificates.checking.setting import read_setting
+from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
+from linkrisk.solver.certificates.core.families import FAMILIES
+from linkrisk.solver.certificates.core.linkage import Linkage, best_order
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
@@ -38,17 +35,17 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
 
-def verifier_rows(problem):
-    setting = read_setting(Fields(problem.describe(), "fit"))
-    return Rows(make_records(problem.files, setting), setting.family)
+def compared(problem):
+    """The records of the verifier."""
+    return linkage_of(problem.files, fit_problem(problem.describe(), "fit"))
 
 
 def same_as_the_search(problem, ranked):
     """What the verifier counts is what the search counts, each with code of its own."""
     known = orders.best_order(problem.pair, ranked=ranked)
-    found = best_order(verifier_rows(problem))
+    found = best_order(compared(problem))
     assert (found.ranked, float(found.weight)) == (ranked, pytest.approx(known.weight, rel=1e-12))
-    own = orders.linked_in_order(problem.pair, np.array(found.order), ranked=ranked)
+    own = orders.linked_in_order(problem.pair, np.array(found.sequence), ranked=ranked)
     assert (found.count, own.sum()) == (own.sum(), known.linked.sum())
 
 
@@ -82,11 +79,13 @@ def test_no_order_is_asked_for_that_the_search_does_not_come_to(family, ranked):
         masked = original + random.choice([-1.0, 0.0, 0.0, 1.0], size=original.shape)
         options = ProblemOptions(aggregator=family, standardisation=Standardisation.NONE, row_by_row=True)
         problem = make_problem(original, masked, options)
-        known, rows = orders.best_order(problem.pair, ranked=ranked).weight, verifier_rows(problem)
+        known, linkage = orders.best_order(problem.pair, ranked=ranked).weight, compared(problem)
         for above in range(int(known)):
             asked += 1
-            assert best_order(rows, Fraction(above)).weight == known
-        assert best_order(rows, Fraction(int(known))) is None
+            found = best_order(linkage, Fraction(above))
+            assert found.weight == known
+            assert found == best_order(Linkage(linkage.records, linkage.family), Fraction(above))
+        assert best_order(linkage, Fraction(int(known))) is None
     assert asked > 40
 
 
@@ -111,7 +110,8 @@ def test_families_are_those_that_come_near_to_it():
         ("mahalanobis", 3, None): (False,),
     }
     for (aggregator, attributes, k), expected in known.items():
-        assert family_of(aggregator, attributes, {} if k is None else {"k_additive": k}).orders == expected
+        options = {} if k is None else {"k_additive": k}
+        assert FAMILIES[aggregator].of("ABCD"[:attributes], options).orders == expected
 
 
 def written(original, masked):

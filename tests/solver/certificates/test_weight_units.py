@@ -7,38 +7,38 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from linkrisk.solver.certificates.checking.hitting import (
+from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
+from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.proofs import (
     Inequality,
+    capped,
     clique_inequality,
     core_inequality,
     dual_value,
 )
-from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
-from linkrisk.solver.certificates.checking.simplex_tree import capped
-from linkrisk.solver.certificates.checking.units import most_blocks, whole_weights
-from linkrisk.solver.certificates.checking.weights import weights_of
-from linkrisk.solver.certificates.writing.hitting import HittingTree
-from linkrisk.solver.certificates.writing.multipliers import mended
+from linkrisk.solver.certificates.core.records import Files, Records
+from linkrisk.solver.certificates.writing.hitting import HittingTree, mended
 from linkrisk.solver.certificates.writing.simplex import weight_unit
 
 
-class Weighed:
-    """Records of which only the weights matter."""
+def weighed(weights):
+    """Records of which only the weights matter: doubles."""
+    chosen = ("weighted-mean", "original-to-masked", "strict", "none", "absolute", "nearest")
+    values = [[float(at) for at in range(len(weights))]]
+    columns = {"W": (True, [float(weight) for weight in weights])}
+    files = Files(values, values, range(len(weights)), columns)
+    return Records(files, Problem(*chosen, ["A"], {}, weight="W"))
 
-    def __init__(self, weights):
-        self._weights = [Fraction(weight) for weight in weights]
-        self.blocks = len(self._weights)
-        self.weights = weights_of(self._weights, np.ones(self.blocks, dtype=np.intp))
 
-    def weight(self, block):
-        return self._weights[block]
+def in_units(weights, unit):
+    records = weighed(weights)
+    return {block: records.in_units(block, unit) for block in range(records.blocks)}
 
 
 @pytest.mark.parametrize(
     ("weights", "unit", "whole"),
     [
         ([1, 1, 1], 1, [1, 1, 1]),
-        ([Fraction(1, 2), Fraction(1, 3)], 6, [3, 2]),
         ([37.5, 37.5], Fraction(2, 75), [1, 1]),
         ([20, 30, 50], Fraction(1, 10), [2, 3, 5]),
         ([0.25, 1.5], 4, [1, 6]),
@@ -51,19 +51,18 @@ def test_units_of_which_all_weights_are_whole(weights, unit, whole):
     exact = [Fraction(weight) for weight in weights]
     found = weight_unit(exact, sum(exact))
     assert found == unit
-    assert list(whole_weights(Weighed(weights), found, range(len(weights))).values()) == whole
+    assert list(in_units(weights, found).values()) == whole
 
 
 @pytest.mark.parametrize("part", [1e-14, 1e-6, 0.7, 1.0])
 @pytest.mark.parametrize("spread", [1.0, 12.0, 400.0])
-@pytest.mark.parametrize("share", [1, 7])
-def test_units_of_weights_that_have_none_in_common(part, spread, share):
+def test_units_of_weights_that_have_none_in_common(part, spread):
     """Room for the bound is what counts: what is heavier is as good as just above it."""
     random = np.random.default_rng(3)
-    weights = [Fraction(weight) / share for weight in (10.0 ** random.uniform(-spread, 2, 300)).tolist()]
+    weights = [Fraction(weight) for weight in (10.0 ** random.uniform(-min(spread, 300), 2, 300)).tolist()]
     bound = sum(weights) * Fraction(part)
     unit = weight_unit(weights, bound)
-    whole = whole_weights(Weighed(weights), unit, range(len(weights)))
+    whole = in_units(weights, unit)
     light = sum(capped(whole, int(bound * unit)).values())
     rounded = [units / unit - weights[block] for block, units in whole.items()]
     assert light <= LARGEST_TOTAL
@@ -79,10 +78,10 @@ def test_a_unit_of_nothing():
 
 
 def test_how_many_blocks_a_bound_allows():
-    records = Weighed([Fraction(1, 2), 3, Fraction(1, 10), Fraction(1, 5)])
-    bounds = (0, Fraction(1, 10), Fraction(29, 100), Fraction(8, 10), Fraction(38, 10), 9)
-    assert [most_blocks(records, Fraction(bound), ()) for bound in bounds] == [0, 1, 1, 3, 4, 4]
-    assert most_blocks(records, Fraction(1), (2,)) == 2
+    records = weighed([0.5, 3, 0.125, 0.25])
+    bounds = (0, Fraction(1, 8), Fraction(37, 100), Fraction(7, 8), Fraction(31, 8), 9)
+    assert [records.most_within(range(4), Fraction(bound)) for bound in bounds] == [0, 1, 1, 3, 4, 4]
+    assert records.most_within((0, 1, 3), Fraction(1)) == 2
 
 
 def test_light_blocks_are_not_lost_in_the_tolerance_of_a_program():
@@ -120,8 +119,7 @@ def test_mended_multipliers_overload_no_block_and_leave_nothing_to_gain(seed):
         given_up = sum(c for block, c in inequality.coefficients.items() if fixed.get(block))
         free = [rest[block] for block in inequality.coefficients if block in rest]
         assert inequality.least <= given_up or not free or min(free) == 0
-    total = sum(y * inequalities[at].least for at, y in found.items())
-    value = dual_value(unit, total, load, fixed, weight)
+    value = dual_value(unit, found.items(), inequalities, fixed, weight)
     best = min(
         sum(weight[block] for block in range(8) if chosen >> block & 1)
         for chosen in range(256)

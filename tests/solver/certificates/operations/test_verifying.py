@@ -75,7 +75,7 @@ def test_what_cannot_be_read(fitted):
         (
             result,
             {"certificate": {}},
-            "the certificate has no 'format': it was not written by this version of `fit`",
+            "the certificate has no 'format': it was not written by this version",
         ),
         (
             {"seconds": float("nan")},

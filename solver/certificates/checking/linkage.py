@@ -1,0 +1,171 @@
+"""The slow steps of the core's check, made fast: boxes of candidates, and compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray, LongArray
+from linkrisk.solver.certificates.checking.box_kernels import settle_order
+from linkrisk.solver.certificates.checking.boxes import (
+    CHUNK,
+    Boxes,
+    boxes,
+    compared,
+    in_chunks,
+    spatial_order,
+)
+from linkrisk.solver.certificates.checking.counting import Count, Settled
+from linkrisk.solver.certificates.checking.record_arrays import RecordArrays
+from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
+from linkrisk.solver.certificates.core.claims import demand
+from linkrisk.solver.certificates.core.linkage import Compared, Enough, Linkage
+from linkrisk.solver.certificates.core.records import TIE
+from linkrisk.solver.certificates.core.simplex_tree import Tree, rounded_up
+
+_BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
+
+
+class Orders:
+    """Orders of the attributes, or ranks, of some records."""
+
+    def __init__(self, arrays: RecordArrays) -> None:
+        self._arrays = arrays
+        self._compared: Any
+        self._compared, self._shadows = compared(arrays)
+        distinct = np.array([np.unique(column).size for column in arrays.candidates.T])
+        self._shared: BoolArray = distinct**2 <= len(arrays.candidates)
+        self._first: tuple[bool, int] | None = None
+        self._boxed: Boxes
+        self._nearby: IndexArray
+
+    def uncompared(self) -> Compared:
+        """All blocks whose partner is possible: 0 where ties are left, 1 where linked, -1 where never."""
+        state = np.where(self._arrays.reached, 0, -1).astype(np.int64)
+        return Compared(state, bool((state == 0).any()), 0, Fraction(0))
+
+    def compare(
+        self, ranked: bool, sequence: Sequence[int], before: Compared, enough: Enough
+    ) -> Compared | None:
+        """What is left when the last of a sequence is compared, too; None where that is not enough."""
+        self._begin(ranked, sequence[0])
+        state, order = before.state.copy(), np.array(sequence, dtype=np.int64)
+        still = self._nearby[state[self._nearby] == 0]
+        anew = not ranked and len(sequence) > 1 and self._shared[sequence[-1]]
+        boxed = self._boxes_for(ranked, sequence) if anew else self._boxed
+        in_boxes: Any = boxed.boxed
+        twins = self._arrays.twins[self._arrays.partners]
+
+        def settle(blocks: IndexArray) -> None:
+            own = np.empty(blocks.size, dtype=np.int64)
+            partners: Any = self._partners(blocks, ranked)
+            settle_order(blocks, twins[blocks], partners, ranked, order, self._compared, in_boxes, own)
+            state[blocks] = own
+
+        part = CHUNK
+        while still.size:
+            in_chunks(still[:part], settle)
+            still, part = still[part:], 2 * part
+            if not enough(self._arrays.weight(state >= 0)):
+                return None
+        linked = state > 0
+        weight = self._arrays.weight(linked)
+        return Compared(state, bool((state == 0).any()), int(linked.sum()), weight)
+
+    def _begin(self, ranked: bool, first: int) -> None:
+        """Boxes for all orders that begin with one attribute or rank."""
+        if self._first != (ranked, first):
+            self._first = ranked, first
+            self._boxed = self._boxes_for(ranked, (first,))
+            self._nearby = np.argsort(self._boxed.places[self._arrays.partners])
+
+    def _boxes_for(self, ranked: bool, sequence: Sequence[int]) -> Boxes:
+        """Boxes in which candidates that tie by an order are together: what many share is divided first."""
+        scale = np.where(self._shared, _BEFORE_OTHERS, 1.0)
+        if not ranked:
+            scale[list(sequence)] = _BEFORE_ALL * 2.0 ** -(_APART * np.arange(len(sequence)))
+        return boxes(self._arrays, self._shadows, spatial_order(self._arrays, scale))
+
+    def _partners(self, blocks: IndexArray, ranked: bool) -> tuple[FloatArray, FloatArray]:
+        """Distances of partners by attribute or rank, and those up to which a rival is not farther."""
+        mine = np.abs(self._arrays.differences(blocks, self._arrays.partners[blocks]))
+        tied = (mine + self._arrays.widths[blocks]) * (1.0 + 2.0**-TIE)
+        return (-np.sort(-mine), -np.sort(-tied)) if ranked else (mine, tied)
+
+
+_PROBLEMS = (
+    "",
+    "a leaf may link more than the bound",
+    "there is no such edge",
+    "the tree is too deep",
+    "the tree is incomplete, or goes on after its end",
+    "too many rows are left to keep in memory",
+)
+
+MOST_ENTRIES = MOST_VALUES // 4
+"""Values of all constraints at the corners of the simplex."""
+
+
+class FastLinkage(Linkage):
+    """Records that are compared by compiled code, and exactly where doubles are too near to tell."""
+
+    @cached_property
+    def arrays(self) -> RecordArrays:
+        """The records as arrays."""
+        return RecordArrays(self.records)
+
+    @cached_property
+    def _orders(self) -> Orders:
+        return Orders(self.arrays)
+
+    def linked(self, theta: Sequence[Fraction]) -> list[bool]:
+        """Whether exact parameters link each block."""
+        linked: list[bool] = Count(self, self.arrays, theta).linked().tolist()
+        return linked
+
+    def settled(self, theta: Sequence[Fraction]) -> Settled:
+        """What exact parameters make of each block."""
+        return Count(self, self.arrays, theta).settled()
+
+    def uncompared(self) -> Compared:
+        """All blocks whose partner is possible."""
+        return self._orders.uncompared()
+
+    def compare(
+        self, ranked: bool, sequence: Sequence[int], before: Compared, enough: Enough
+    ) -> Compared | None:
+        """What is left when the last attribute (or rank) of a sequence is compared, too."""
+        return self._orders.compare(ranked, sequence, before, enough)
+
+    def check_tree(
+        self, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, tree: Tree
+    ) -> int:
+        """Check a simplex tree in 64-bit whole numbers."""
+        many, where = sum(map(len, rivals.values())), tree.where.removesuffix(", tree")
+        demand(many * self.family.dimension <= MOST_ENTRIES, f"{where}, rivals: there are too many")
+        total = sum(weight.values())
+        fits = total <= LARGEST_TOTAL
+        demand(fits, f"{where}: the weights of the blocks are too large for a simplex tree")
+        demand(0 <= most <= LARGEST_TOTAL, f"{where}: a bound of {most} units is out of range")
+        own = np.array([weight[block] for block in rivals], dtype=np.int64)
+        left = most - (total - int(own.sum()))  # blocks without rivals count as linked everywhere
+        codes = np.frombuffer(tree.nodes, dtype=np.uint8)
+        problem, at, leaves = replay(*tree_rows(self, rivals), own, left, codes)
+        demand(problem == 0, f"{tree.where}: at node {at}, {_PROBLEMS[problem]}")
+        return int(leaves)
+
+
+def tree_rows(linkage: Linkage, rivals: Mapping[int, Sequence[int]]) -> tuple[LongArray, LongArray]:
+    """Constraints at the corners of the simplex, and the place of the block of each in `rivals`."""
+    many = sum(map(len, rivals.values()))
+    values, owner = np.empty((many, linkage.family.dimension), dtype=np.int64), np.empty(many, dtype=np.int64)
+    at = 0
+    for place, (block, own) in enumerate(rivals.items()):
+        for rival in own:
+            values[at], owner[at] = rounded_up(linkage.constraint(block, rival)), place
+            at += 1
+    return values, owner
