@@ -23,8 +23,9 @@ from linkrisk.solver.certificates.checking.counting import Count, Settled
 from linkrisk.solver.certificates.checking.record_arrays import RecordArrays
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
 from linkrisk.solver.certificates.core.claims import demand
+from linkrisk.solver.certificates.core.families import Family
 from linkrisk.solver.certificates.core.linkage import Compared, Enough, Linkage
-from linkrisk.solver.certificates.core.records import TIE
+from linkrisk.solver.certificates.core.records import TIE, Records
 from linkrisk.solver.certificates.core.simplex_tree import Tree, rounded_up
 
 _BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
@@ -111,7 +112,15 @@ MOST_ENTRIES = MOST_VALUES // 4
 
 
 class FastLinkage(Linkage):
-    """Records that are compared by compiled code, and exactly where doubles are too near to tell."""
+    """Records that are compared by compiled code, and exactly where doubles are too near to tell.
+
+    Where ranks and distances are needed besides (`settled`), the first count of links is taken from theirs.
+    """
+
+    def __init__(self, records: Records, family: Family, *, settles: bool = False) -> None:
+        super().__init__(records, family)
+        self._settles = settles
+        self._settled: tuple[Sequence[Fraction], Settled] | None = None
 
     @cached_property
     def arrays(self) -> RecordArrays:
@@ -124,12 +133,17 @@ class FastLinkage(Linkage):
 
     def linked(self, theta: Sequence[Fraction]) -> list[bool]:
         """Whether exact parameters link each block."""
-        linked: list[bool] = Count(self, self.arrays, theta).linked().tolist()
+        first = self._settles and self._settled is None
+        linked: list[bool] = (
+            self.settled(theta).linked if first else Count(self, self.arrays, theta).linked()
+        ).tolist()
         return linked
 
     def settled(self, theta: Sequence[Fraction]) -> Settled:
         """What exact parameters make of each block."""
-        return Count(self, self.arrays, theta).settled()
+        if self._settled is None or self._settled[0] != theta:
+            self._settled = theta, Count(self, self.arrays, theta).settled()
+        return self._settled[1]
 
     def uncompared(self) -> Compared:
         """All blocks whose partner is possible."""

@@ -48,7 +48,7 @@ def check_parameters(check: Check) -> None:
     _check_importance(fit, family, moebius, check.theta)
     where = f"{fit.where}, interaction"
     if moebius is None or isinstance(family, WeightedMean):
-        demand(fit.get("interaction") is None, f"{where}: the family has none")
+        demand(fit.value("interaction") is None, f"{where}: the family has none")
         return
     rows = [[exact(one, where) for one in items(row, where, n)] for row in fit.items("interaction")]
     demand(len(rows) == n, f"{where}: it must have {n} rows")
@@ -72,7 +72,7 @@ def _check_importance(
         diagonal = [value for (k, m), value in zip(family.cells, theta, strict=True) if k == m]
         importance = [value / sum(diagonal) for value in diagonal]
     if importance is None:
-        demand(fit.get("importance") is None, f"{fit.where}, importance: the family has none")
+        demand(fit.value("importance") is None, f"{fit.where}, importance: the family has none")
     else:
         told = fit.inner("importance")
         demand(sorted(told.content) == sorted(names), f"{told.where}: it must name the attributes")

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from linkrisk.solver.certificates.checking.shown import (
     check_parameters,
     check_records,
     check_sampling,
+    left_out,
 )
 from linkrisk.solver.certificates.core.check import Check, Verdict
 from linkrisk.solver.certificates.core.check import demand_fit as core_demand_fit
@@ -87,7 +89,8 @@ def verify(
         claim = Claim(dict(fit), names[0])
         problem = fit_problem(fit, names[0])
         _check_files(files, problem, names[0])
-        check = Check(fit, certificate, core_files(files, problem, _strata(claim)), names, FastLinkage)
+        compared = partial(FastLinkage, settles=not left_out(claim))
+        check = Check(fit, certificate, core_files(files, problem, _strata(claim)), names, compared)
         records, linkage = check.linkage.records, check.linkage
         assert isinstance(linkage, FastLinkage)
         backwards = problem.direction == "masked-to-original"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -55,7 +55,7 @@ class Check:
         certificate: Mapping[str, Any],
         files: Files,
         names: tuple[str, str] = ("the fit", "the certificate"),
-        linkage: type[Linkage] = Linkage,
+        linkage: Callable[[Records, Family], Linkage] = Linkage,
     ) -> None:
         self.fit, self.certificate = Claim(dict(fit), names[0]), Claim(dict(certificate), names[1])
         self._files = files

@@ -79,29 +79,30 @@ class Claim:
         """The value of a key, None where it is missing."""
         return self.content.get(key)
 
-    def _value(self, key: str) -> Any:
+    def value(self, key: str) -> Any:
+        """The value of a key that must be there."""
         require(key in self.content, f"{self.where} has no '{key}': it was not written by this version")
         return self.content[key]
 
     def inner(self, key: str) -> Claim:
         """An object inside this one."""
-        return Claim(self._value(key), f"{self.where}, {key}")
+        return Claim(self.value(key), f"{self.where}, {key}")
 
     def text(self, key: str) -> str:
         """A text."""
-        return text(self._value(key), f"{self.where}, {key}")
+        return text(self.value(key), f"{self.where}, {key}")
 
     def whole(self, key: str) -> int:
         """A whole number."""
-        return whole(self._value(key), f"{self.where}, {key}")
+        return whole(self.value(key), f"{self.where}, {key}")
 
     def exact(self, key: str) -> Fraction:
         """A finite number, as the fraction that its double is."""
-        return exact(self._value(key), f"{self.where}, {key}")
+        return exact(self.value(key), f"{self.where}, {key}")
 
     def items(self, key: str) -> list[Any]:
         """A list."""
-        return items(self._value(key), f"{self.where}, {key}")
+        return items(self.value(key), f"{self.where}, {key}")
 
 
 def text(value: Any, where: str) -> str:
