@@ -186,7 +186,9 @@ def _check_row(row: list[object], block: SettledBlock, place: str) -> None:
             demand(rank is None or not math.isfinite(here), f"{place}, {name}: it is {here:g}")
             continue
         demand(math.isfinite(here), f"{place}, {name}: there is none")
-        off = abs(float(exact(value, f"{place}, {name}")) - here)
+        finite = isinstance(value, float) and math.isfinite(value)
+        number = value if isinstance(value, float) and finite else exact(value, f"{place}, {name}")
+        off = abs(float(number) - here)
         demand(off <= slack, f"{place}, {name}: {value}, but it is {here:g}")
 
 
