@@ -88,9 +88,10 @@ def verify(
     with usage_errors():
         claim = Claim(dict(fit), names[0])
         problem = fit_problem(fit, names[0])
-        _check_files(files, problem, names[0])
+        _check_files(files, problem)
         compared = partial(FastLinkage, settles=not left_out(claim))
         check = Check(fit, certificate, core_files(files, problem, _strata(claim)), names, compared)
+        _check_weights(files, problem, names[0])
         records, linkage = check.linkage.records, check.linkage
         assert isinstance(linkage, FastLinkage)
         backwards = problem.direction == "masked-to-original"
@@ -158,7 +159,7 @@ def _strata(fit: Claim) -> str | None:
     return strata if isinstance(strata, str) else None
 
 
-def _check_files(files: FilePair, problem: Problem, where: str) -> None:
+def _check_files(files: FilePair, problem: Problem) -> None:
     """Reject files that are read in another way than those of the fit."""
     here = {name: (kind.scale.value, list(kind.categories)) for name, kind in files.categorical.items()}
     told = {name: (problem.scales[name], names) for name, names in problem.categories.items()}
@@ -166,6 +167,10 @@ def _check_files(files: FilePair, problem: Problem, where: str) -> None:
     demand(dict(files.dates) == problem.forms, "problem, schema: the files are read with other dates")
     same = list(files.attributes) == problem.attributes
     demand(same, "problem, attributes: others are read from the files")
+
+
+def _check_weights(files: FilePair, problem: Problem, where: str) -> None:
+    """Reject a fit that counts by another column than the schema that the user of `verify` has given."""
     expected, column = files.design.weight_column, problem.weight
     shown = "none" if column is None else repr(column)
     demand(

@@ -84,14 +84,14 @@ class Check:
         self.theta, other = (_parameters(family, one) for one in (self.certificate, self.fit))
         demand(self.theta == other, f"{names[1]}, parameters: they are not those of {names[0]}")
         self.linked = [block for block, linked in enumerate(self.linkage.linked(self.theta)) if linked]
+
+    def verdict(self) -> Verdict:
+        """What is proven, whatever the fit claims besides."""
         least = len(self.linked) if counts_all(self.fit) else 0
         for one in (self.fit, self.certificate):
             count, many = one.whole("linked"), len(self.linked)
             right = least <= count <= many
             demand(right, f"{one.where}, linked: {count}, but the parameters link {many}")
-
-    def verdict(self) -> Verdict:
-        """What is proven, whatever the fit claims besides."""
         records, problem, limit = self.linkage.records, self.linkage.records.problem, None
         everyone, keys = range(records.blocks), objective_keys(problem)
         if all(self._sampled):
@@ -102,15 +102,16 @@ class Check:
             proof = self.certificate.inner("proof")
             method = proof.text("method")
             bound = check_bound(self.linkage, proof, everyone, self.certificate.inner("bound"))
-        linkable = (block for block in everyone if block not in bound.unlinkable)
-        count, weight = records.most_within(linkable, bound.weight), records.weight(self.linked)
+        linkable = [block for block in everyone if block not in bound.unlinkable]
+        proven = min(bound.weight, records.weight(linkable))  # in coarse units it may be more than all
+        count, weight = records.most_within(linkable, proven), records.weight(self.linked)
         linked = len(self.linked)
         demand(
-            linked <= count and weight <= bound.weight,
+            linked <= count and weight <= proven,
             f"{self.certificate.where}, bound: the parameters link {linked}, more than the {count} it allows",
         )
-        order, lost = best_order(self.linkage, bound.weight), len(bound.unlinkable)
-        sizes = records.blocks, linked, weight, bound.weight, count, records.total_weight
+        order, lost = best_order(self.linkage, proven), len(bound.unlinkable)
+        sizes = records.blocks, linked, weight, proven, count, records.total_weight
         proof_sizes = method, lost, bound.cores, bound.leaves
         return Verdict(problem, self.linkage.family, *sizes, order, *proof_sizes, limit)
 

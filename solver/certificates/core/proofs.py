@@ -67,9 +67,7 @@ def check_bound(linkage: Linkage, proof: Claim, blocks: Sequence[int], told: Cla
         leaves = check_simplex_tree(linkage, proof, weight, most)
     else:
         raise MalformedError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
-    # However large a unit is, no more is linked than there is.
-    bound = min(most / unit, linkage.records.weight(weight))
-    return Bound(bound, unlinkable, cores, leaves)
+    return Bound(most / unit, unlinkable, cores, leaves)
 
 
 def _unit(told: Claim) -> Fraction:
@@ -81,8 +79,8 @@ def _unit(told: Claim) -> Fraction:
 
 def _check_parts(linkage: Linkage, proof: Claim, left: set[int], told: Claim, unlinkable: Core) -> Bound:
     """Add the bounds of parts up; blocks that are in none and not lost count in full."""
-    records, bounds = linkage.records, []
-    most, weight = records.weight(left), Fraction(0)
+    records, parts = linkage.records, []
+    most, weight, bounds = records.weight(left), Fraction(0), []
     for at, item in enumerate(proof.items("parts")):
         part = Claim(item, f"{proof.where}, parts[{at}]")
         own = wholes(part.get("blocks"), f"{part.where}, blocks")
@@ -92,6 +90,8 @@ def _check_parts(linkage: Linkage, proof: Claim, left: set[int], told: Claim, un
             demand(block not in unlinkable, f"{where} block {block} is lost, so it is in no part")
             demand(block in left, f"{where} block {block} is in a part already")
             left.remove(block)
+        parts.append((part, own))
+    for part, own in parts:
         nested = part.inner("proof").text("method") == "parts"
         require(
             not nested, f"{part.where}, proof, method must be lost, simplex-tree or hitting-set, not parts"

@@ -184,8 +184,14 @@ def check_samples(
     count, weight = fit.whole("linked_confidence_limit"), fit.exact(f"{key}_confidence_limit")
     limit = Limit(confidence, weight, count, stages, bounds)
     everything = records.weight(everyone)
-    known = count <= records.blocks and weight <= everything * (1 + ROUNDED)
-    demand(known, f"{fit.where}: a limit of {count} records, beyond all that there are")
+    where, total = f"{fit.where}, {key}_confidence_limit", float(everything)
+    demand(
+        count <= records.blocks, f"{fit.where}, linked_confidence_limit: {count} of {records.blocks} records"
+    )
+    demand(
+        weight <= everything * (1 + ROUNDED),
+        f"{where}: {float(weight):.10g} is claimed, all records together count {total:.10g}",
+    )
     demand(
         len(linked) <= count and records.weight(linked) <= weight * (1 + ROUNDED),
         f"{fit.where}: a limit of {count} records, and the parameters of the fit link {len(linked)}",
