@@ -108,6 +108,8 @@ class Records:
     @cached_property
     def weights(self) -> tuple[list[int], int]:
         """What linking each block counts, as a whole number of one over the second number."""
+        if self.sampling is None and not self.problem.share:
+            return [1] * self.blocks, 1
         own = repeat(1.0, self.blocks) if self.sampling is None else self.sampling
         kinds = list(zip(own, self.copies if self.problem.share else repeat(1), strict=False))
         exact = {kind: Fraction(kind[0]) / kind[1] for kind in set(kinds)}
@@ -246,7 +248,7 @@ class Attribute:
         self.queries, self.candidates = array("d", (queries[at] for at in blocks)), array("d", candidates)
         if self.table is None:
             self._compare_missing(queries, problem.missing)
-            self.widths = array("d", map(self._width, range(len(partner)), partner))
+            self.widths = array("d", map(_above, self._sizes(partner)))
         else:
             self.widths = array("d", bytes(8 * len(partner)))
         known = chain(self.queries, self.candidates, set(self.widths), self.to_missing, self.from_missing)
@@ -280,13 +282,15 @@ class Attribute:
             return self.to_missing[block]
         return self.from_missing[candidate] if other == other else self.both_missing
 
-    def _width(self, block: int, candidate: int) -> float:
-        """The power of two above ``2**-ROUNDING`` times the values of a difference; 0 where these are 0."""
-        query, other = abs(self.queries[block]), abs(self.candidates[candidate])
-        if query != query or other != other:
-            query = other = abs(self.rounded(block, candidate))
-        size = query + other + self.offset
-        return math.ldexp(1.0, math.frexp(2.0**-ROUNDING * size)[1]) if size > 0.0 else 0.0
+    def _sizes(self, partner: Sequence[int]) -> Iterator[float]:
+        """``2**-ROUNDING`` times the values that go into the difference of each block to its partner."""
+        share, offset, candidates = 2.0**-ROUNDING, self.offset, self.candidates
+        for block, (query, other) in enumerate(zip(self.queries, partner, strict=True)):
+            size = abs(query) + abs(candidates[other]) + offset
+            if size != size:
+                away = abs(self.rounded(block, other))
+                size = away + away + offset
+            yield share * size
 
     def _compare_missing(self, queries: Values, rule: str) -> None:
         """Set the differences where one of two values is missing, or both are: they are drawn from files."""
@@ -298,6 +302,11 @@ class Attribute:
         self.both_missing = any_query.apart(any_candidate, rule)
         self.to_missing = array("d", (_Range.of([x]).apart(any_candidate, rule) for x in self.queries))
         self.from_missing = array("d", (any_query.apart(_Range.of([x]), rule) for x in self.candidates))
+
+
+def _above(value: float) -> float:
+    """The power of two above a value; 0 of 0."""
+    return math.ldexp(1.0, math.frexp(value)[1]) if value > 0.0 else 0.0
 
 
 def _digits(values: Iterable[float]) -> int:
