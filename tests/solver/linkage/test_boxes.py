@@ -87,7 +87,7 @@ def test_no_blocks_are_no_trouble(form, files):
     asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
     assert not asked.count(distance, np.empty(0, dtype=np.intp)).settled.any()
     asked.mark_lost(np.ones(40, dtype=np.bool_))
-    assert not asked.count(distance).any()
+    assert not asked.count(distance).linked.any()
     assert not asked.nearest(distance).linked.any()
 
 
