@@ -7,7 +7,6 @@ import importlib.util
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ class Row(Protocol):
 
 def answered(status: str, *found: float | None) -> bool:
     """Whether one came back with a solution, a bound or an opinion; one that the user stopped need not."""
+    from linkrisk.solver.run.clock import Status  # whoever lists the names does not wait for it
+
     if status == FAILED:
         return False
     return status != Status.NO_SOLUTION or any(one is not None for one in found)
