@@ -302,7 +302,7 @@ def test_without_a_limit_all_records_are_searched_once_more(monkeypatch):
 
     def little(shared, task, clock):
         found = inner(shared, task, clock)
-        return replace(found, bound=float(len(task[1])))
+        return replace(found, bound=float(len(task)))
 
     monkeypatch.setattr(parts, "search_part", little)
     result, told = in_parts(files_of("weighted-mean"), 600.0)
