@@ -35,6 +35,13 @@ _RULES = (
 _LARGEST = float.fromhex("0x1.fffffffffffffp+1022")
 """What Stata calls maxdouble, about 8.99e307: larger ones are its missing values."""
 
+_MOMENT = re.compile(rb"(?s)(?<=<timestamp>\x11).{17}(?=</timestamp>)")
+_OLD_MOMENT = slice(91, 108)
+"""Where releases before 117 have theirs, behind ten bytes of sizes and a label of 81."""
+
+_NEVER = b"01 Jan 1960 00:00"
+"""In the place of the moment of writing, so that the same table is the same file."""
+
 _LETTER = re.compile(r"\.[a-z]")
 _RELEASE = re.compile(rb"<release>(\d+)</release>")
 _VERSIONS = {113: 8, 114: 10, 115: 12, 117: 13, 118: 14, 119: 15}
@@ -100,7 +107,7 @@ class Stata(Format):
             },
             variable_format=_formats(stored, frame),
         )
-        return {path: content}
+        return {path: _without_moment(content)}
 
     def loses(self, stored: StoredFile) -> tuple[str, ...]:
         """Types that Stata does not have, missing codes other than letters, labels of text."""
@@ -151,6 +158,12 @@ def _letters(stored: StoredFile, name: str) -> list[str]:
         texts = {cell for cell in column.unique() if isinstance(cell, str)}
         return declared if texts <= set(declared) else []
     return declared
+
+
+def _without_moment(content: bytes) -> bytes:
+    if content.startswith(b"<stata_dta>"):
+        return _MOMENT.sub(_NEVER, content, count=1)
+    return content[: _OLD_MOMENT.start] + _NEVER + content[_OLD_MOMENT.stop :]
 
 
 def _check_range(frame: pd.DataFrame, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from format_cases import BIG, COLUMNS, LABELLED, RANGED, WRITTEN, described, of_
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.formats.registry import format_of, read_file
 from linkrisk.datasets.microdata.formats.sas import TransportDialect
 from linkrisk.datasets.microdata.formats.stata import StataDialect
 from linkrisk.datasets.microdata.missing import MissingRange, is_declared_missing
@@ -349,3 +350,14 @@ def test_the_largest_numbers_of_stata_are_written_back(tmp_path):
     pd.testing.assert_frame_equal(read_file(tmp_path / "large.dta").frame, frame)
     with pytest.raises(DataError, match=r"numbers beyond 8\.98847e\+307, which Stata"):
         write_table(pd.DataFrame({"amount": [2.0**1023, 1.5]}), tmp_path / "larger.dta")
+
+
+@pytest.mark.parametrize("version", [8, 10, 12, 13, 14, 15])
+def test_files_of_stata_lose_the_moment_at_which_they_were_written(version, tmp_path):
+    """But not their label, though it may look like one."""
+    label, path = "01 Jan 1999 00:00", tmp_path / "x.dta"
+    stored = StoredFile(pd.DataFrame({"a": [1, 2]}), dialect=StataDialect(version=version, label=label))
+    path.write_bytes(format_of(path).write(stored, path)[path])
+    moments = re.findall(rb"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d", path.read_bytes()[:400])
+    assert moments == [label.encode(), b"01 Jan 1960 00:00"]
+    assert read_file(path).frame["a"].tolist() == [1, 2]
