@@ -39,7 +39,7 @@ from linkrisk.solver.compiling.ahead import (
     compile_everything,
     compile_once,
 )
-from linkrisk.solver.inputs import problem
+from linkrisk.solver.inputs import reading
 
 ROOT = Path(__file__).resolve().parents[3]
 ANNOUNCEMENT = "compiling, once for this machine: a minute or two"
@@ -299,13 +299,13 @@ def test_compiling_is_outside_the_clock(aggregator, cold):
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])
 def test_setting_the_problem_up_is_inside_the_clock(aggregator, warm, monkeypatch):
     """An hour of it: nothing is left for the search, and a valid interval comes at once, for one family."""
-    whole = problem.make_pair
+    whole = reading.make_pair
 
     def slow(*arguments, **options):
         warm.now += 3600.0
         return whole(*arguments, **options)
 
-    monkeypatch.setattr(problem, "make_pair", slow)
+    monkeypatch.setattr(reading, "make_pair", slow)
     result = fit(*frames(3, 14), aggregator=aggregator, time_limit=60.0, memory_limit=None)
     assert result.to_dict()["seconds"] == 3600.0
     if aggregator == "weighted-mean":
