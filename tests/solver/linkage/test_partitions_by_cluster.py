@@ -40,7 +40,7 @@ def parted(address, monkeypatch):
     pool.close()
 
 
-@pytest.mark.parametrize("ask", ["table", "nearest", "counted"])
+@pytest.mark.parametrize("ask", ["rank", "nearest", "count"])
 def test_an_evaluator_counts_by_workers(parted, ask):
     pair, workers = parted
     form = FORMS["mahalanobis"](np.random.default_rng(3), False)
