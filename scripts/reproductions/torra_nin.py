@@ -23,7 +23,6 @@ from linkrisk.solver.linkage.matching import RandomMatching, probability_of_at_l
 from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.quantifiers import FAMILIES
 from linkrisk.solver.linkage.representatives import (
-    INNER_LINKERS,
     OrderedWeightedAverages,
     SugenoIntegrals,
 )
@@ -149,8 +148,6 @@ def print_table(example: Example, tasks: list[LinkageTask]) -> None:
     print(f"\n**{example.title}**\n\n| | " + " | ".join(heads) + " |\n|---" + "|---" * len(heads) + "|")
     for short, normalisation in NORMALISATIONS.items():
         for label, linkage in LINKAGES.items():
-            if linkage not in INNER_LINKERS:
-                continue
             published = example.published.get((short, label))
             cells = []
             for at, (kind, family) in enumerate(COLUMNS):
