@@ -122,7 +122,8 @@ def test_no_sum_is_below_an_order_of_the_whole_file(family):
     pair = make_problem(*far_out(3), ProblemOptions(standardisation="pooled")).pair
     assert "parts" in result.details["phases"]
     least = best_order(pair, ranked=True).weight
-    assert result.linked_upper_bound >= least > min(progress.bound for progress in told)
+    bounds = [progress.bound for progress in told if not np.isnan(progress.bound)]  # none while compiling
+    assert result.linked_upper_bound >= least > min(bounds)
     assert result.limit == "ties"
     assert any("the bound is not lower" in note for note in result.details["notes"])
 
