@@ -148,7 +148,7 @@ def test_a_fit_without_a_table_may_have_counted_a_part():
     original, masked = files(6, "noise")
     result = fit(original[:30], masked[:30], row_by_row=True, time_limit=None, certificate=True)
     claim, proof = result.to_dict(), dict(result.certificate)
-    claim["records_table"] |= {"linkage": [], "left_out": "30 records"}
+    claim["records_table"] |= {"rows": [], "left_out": "30 records"}
     claim["status"] = "feasible"
     claim["linked_upper_bound"] = 30
     for less in (1, 0, -1):

@@ -99,7 +99,7 @@ def test_weights_of_the_masked_file_and_records_without_partner():
         made = fit(original, masked, id="key", schema=SCHEMA, direction=direction, certificate=True)
         found = verify(made, original, masked, id="key", schema=SCHEMA)
         assert found.verified, found.rejected
-        assert (found.verdict.records, found.verdict.sampling.file) == (7, "masked")
+        assert (found.verdict.records, found.verdict.weighted_file) == (7, "masked")
         assert found.verdict.total == sum(Fraction(w) for w in masked["W"][masked["key"] >= 2].tolist())
 
 
