@@ -1,7 +1,7 @@
 """The audit of a pattern: intervals of all cells, or levels alone, by one process or several.
 
-The independent audit: the interval that an attacker finds for every suppressed cell. It shares nothing with
-what chooses patterns but the optimiser, whose answers are counted again (`furthest`).
+It finds the interval that an attacker finds for every suppressed cell, and shares nothing with what chooses
+patterns but the optimiser, whose answers are counted again (`pieces.Furthest`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Levels decided in rational numbers, by witnesses and multipliers made exact.
 
-Demands met or missed in rational numbers: witnesses and bounds that anybody can count again. What is found in
-floating point is made exact (`formulations.tables.exact`). Each demand ends as met, by witnesses of few
-cells; as missed, by multipliers of the relations that bound its cell, or because the cell is known exactly;
-or as undecided, where neither could be made exact.
+What is found in floating point is made exact (`formulations.tables.exact`). Each demand ends as met, by
+witnesses of few cells; as missed, by multipliers of the relations that bound its cell, or because the cell is
+known exactly; or as undecided, where neither could be made exact.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Which protection levels hold: many cells are moved by one linear program, then one by one.
 
-Many demands at once: one program that meets as many of them as it can. Each cell of a demand counts up to its
-level and no further: ``d = t + s``, where t is worth 1 / level each up to the level, and s, which goes on
-from there, nothing. The sum of all is concave, so that a linear program maximises it, and no demand is served
-beyond what it asks for at the cost of others.
+One program meets as many demands as it can (`Together`). Each cell of a demand counts up to its level and no
+further: ``d = t + s``, where t is worth 1 / level each up to the level, and s, which goes on from there,
+nothing. The sum of all is concave, so that a linear program maximises it, and no demand is served beyond what
+it asks for at the cost of others.
 
-Which demands a pattern meets, with witnesses; intervals are not asked for. First all demands together, in
-large pieces by movements of least energy (`least_energy`), then by few programs (`together`), then those that
-are left one by one.
+Demands are met by witnesses; intervals are not asked for. First all demands together, in large pieces by
+movements of least energy (`least_energy`), then by few such programs, then those that are left one by one.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Attackers who contribute to cells: what they know of them, and what they find out.
 
-The programs of attackers: how far a cell goes within what one of them, or all of some, think possible. They
-are solved in the part of the table that a cell hangs together with, from the last basis there. What the
-optimiser says is counted: deviations have to satisfy all relations, and multipliers to limit them.
+Linear programs give the range of a cell, given what one attacker or a coalition knows. They are solved in the
+part of the table that a cell hangs together with, from the last basis there. What the optimiser says is
+counted: deviations have to satisfy all relations, and multipliers to limit them.
 
-The audit by everybody: what each insider finds out, and who finds out most of each cell. It is exact without
-a program for every insider and cell. Deviations that somebody was found to think possible, and that are
-counted again here, are looked at through the eyes of all (`Crowd.within`): what they prove is a lower bound
-on how far others must think a cell could go. Only for those whose bound is below what counts, programs are
-solved (`eyes`): one for all of them together, then for who seems to know most. Nothing is shared with what
-chooses patterns but the optimiser, whose answers are counted again.
+The audit says what each insider finds out, and who finds out most of each cell. It is exact without a program
+for every insider and cell. Deviations that somebody was found to think possible, and that are counted again
+here, are looked at through the eyes of all (`Crowd.within`): what they prove is a lower bound on how far
+others must think a cell could go. Only for those whose bound is below what counts, programs are solved: one
+for all of them together, then for who seems to know most. Nothing is shared with what chooses patterns but
+the optimiser, whose answers are counted again.
 """
 
 from __future__ import annotations

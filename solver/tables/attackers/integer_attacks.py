@@ -1,17 +1,16 @@
 """Attackers of counts, who reason in whole numbers: integer programs for how far a cell can go.
 
-The programs of attackers who reason in whole numbers: a living linear program, and a mixed-integer one. Every
-cell goes up or down, each way a column with a cost of its own. The linear program goes on from its last
-basis; where its vertex is whole, as it always is in tables of two variables, that is the answer. Only where
-it is not, the same program is solved in whole numbers.
+A warm-started linear program is tried first, then a mixed-integer one. Every cell goes up or down, each way a
+column with a cost of its own. The linear program goes on from its last basis; where its vertex is whole, as
+it always is in tables of two variables, that is the answer. Only where it is not, the same program is solved
+in whole numbers.
 
-Attackers who know that the values of a table are counts: programs in whole numbers, as few as can be. A
-linear program may move cells by fractions that no table of counts has; in tables of two variables its
-vertices are whole, in others not. So every demand needs a witness in whole numbers (`IntegerWitnesses`).
-Those that were found are looked at first, through the eyes of all attackers; only for what is left a program
-is solved, over the suppressed cells that hang together with the one that is attacked: for all who are left
-within what each of them thinks possible, and where there is nothing such, for halves of them. What it finds
-is added up before it counts.
+As few integer programs are solved as can be. A linear program may move cells by fractions that no table of
+counts has; in tables of two variables its vertices are whole, in others not. So every demand needs a witness
+in whole numbers (`IntegerWitnesses`). Those that were found are looked at first, through the eyes of all
+attackers; only for what is left a program is solved, over the suppressed cells that hang together with the
+one that is attacked: for all who are left within what each of them thinks possible, and where there is
+nothing such, for halves of them. What it finds is added up before it counts.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Connected pieces of unknown cells, and how far their cells can go.
 
-A suppressed table in pieces: what is known exactly at once, and the rest in parts that share no relation. A
-relation with one unknown cell gives it away. The cells that are left fall into the connected components of
+A relation with one unknown cell gives it away. The cells that are left fall into the connected components of
 the graph of cells and relations; what an attacker finds out of one says nothing about another.
 
-How far the cells of a piece can go: a warm-started program, whose answers are counted again. From inside a
-point counts: how far it moves a cell. From outside multipliers of the relations do, whatever they are
+A warm-started linear program finds the ends, and its answers are counted again. From inside a point counts:
+how far it moves a cell. From outside multipliers of the relations do, whatever they are
 (`formulations.tables.attacker.reach`). Where the two meet, the end of the interval is found; what the
 optimiser says of itself is not asked.
 """

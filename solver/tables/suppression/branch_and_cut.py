@@ -1,20 +1,20 @@
 """Branch and cut for cell suppression, with neighbourhood searches beside it.
 
-Our own branch and cut for cell suppression: one linear program for the whole search. Backends begin their
-search anew whenever a pattern violates a capacity constraint; here rows that were found once stay. Below a
-node its better branch is next; where there is none, the open node of the least bound.
+One linear program serves the whole search. Backends begin their search anew whenever a pattern violates a
+capacity constraint; here rows that were found once stay. Below a node its better branch is next; where there
+is none, the open node of the least bound.
 
-Where better patterns may be: most cells decided as in patterns that are known, the few others searched. What
-the relaxation's point and the best pattern agree on is decided (relaxation induced neighbourhoods, Danna,
-Rothberg and Le Pape 2005), or a random part of what the best pattern suppresses (Rothberg 2007). Cells that
-are dear by their reduced costs are published. What is random follows a fixed seed, and effort is counted in
-solves of relaxations, not in seconds: the same search goes the same way everywhere.
+Neighbourhood searches fix most cells as in known patterns and search the few others. What the relaxation's
+point and the best pattern agree on is decided (relaxation induced neighbourhoods, Danna, Rothberg and Le Pape
+2005), or a random part of what the best pattern suppresses (Rothberg 2007). Cells that are dear by their
+reduced costs are published. What is random follows a fixed seed, and effort is counted in solves of
+relaxations, not in seconds: the same search goes the same way everywhere.
 
-When the last units between bound and cost are searched one by one. Where costs are whole units, few of which
-are between cost and bound from the root on, the least cost that is not excluded is a search of its own: more
+Destructive bounds close the last units of the gap one by one. Where costs are integers, few of which are
+between cost and bound from the root on, the least cost that is not excluded is a search of its own: more
 cells are decided there by their reduced costs, and branches that hold nothing of that cost are left early
-(destructive bounds: Klein and Scholl 1999, Computing lower bounds by destructive improvement). What excludes
-it are the same bounds as everywhere, counted with all roundings on the safe side.
+(Klein and Scholl 1999, Computing lower bounds by destructive improvement). What excludes it are the same
+bounds as everywhere, counted with all roundings on the safe side.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Selects the branching cell: reliability branching, and conflict scores where bounds say nothing.
 
-Which cells to branch on where bounds tell nothing: those that contradictions were made of. Where all cells
-cost the same, most branches leave the bound where it is until one of them holds nothing. What made that so
-are the decisions whose reduced costs are on the wrong side: without them the bound would be lower. Cells that
-were among these often, and lately, lead to the next contradiction soonest (weighted degrees of constraints:
-Boussemart, Hemery, Lecoutre and Sais 2004, Boosting systematic search by weighting constraints; for conflicts
-of whole programs: Achterberg and Berthold 2009, Hybrid branching).
+Conflict scores rank cells where bounds do not tell branches apart. Where all cells cost the same, most
+branches leave the bound where it is until one of them holds nothing. What made that so are the decisions
+whose reduced costs are on the wrong side: without them the bound would be lower. Cells that were among these
+often, and lately, lead to the next contradiction soonest (weighted degrees of constraints: Boussemart,
+Hemery, Lecoutre and Sais 2004, Boosting systematic search by weighting constraints; for conflicts of whole
+programs: Achterberg and Berthold 2009, Hybrid branching).
 
-Which cell to branch on: by what branches brought before, and by a look where little is known. Achterberg,
-Koch and Martin (2005) Branching rules revisited, Operations Research Letters 33, 42-54.
+Elsewhere pseudo-costs do, with strong branching where they are not reliable yet: Achterberg, Koch and Martin
+(2005) Branching rules revisited, Operations Research Letters 33, 42-54.
 """
 
 from __future__ import annotations

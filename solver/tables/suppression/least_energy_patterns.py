@@ -1,21 +1,20 @@
 """Patterns for all demands at once, by movements of least energy, and cells they do not need.
 
-A pattern for all demands at once: cells conduct movements of least energy, the better the more they do. Every
-sensitive cell is moved by 1 at the least energy, which is the sum of squared movements times the resistance
-of their cells. All movements of one resistance are columns of one inverse, as currents in a network of
-resistors are, and linear programs are not asked for. Then the resistance of each cell becomes its cost,
-divided by the square of what all movements together use of it: what many share gets cheap, what nobody uses
-is shut off. The energy turns into the cost of the cells that are used at all (iteratively reweighted least
-squares: Chartrand and Yin 2008), for all demands together.
+Every sensitive cell is moved by 1 at the least energy, which is the sum of squared movements times the
+resistance of their cells. All movements of one resistance are columns of one inverse, as currents in a
+network of resistors are, and linear programs are not asked for. Then the resistance of each cell becomes its
+cost, divided by the square of what all movements together use of it: what many share gets cheap, what nobody
+uses is shut off. The energy turns into the cost of the cells that are used at all (iteratively reweighted
+least squares: Chartrand and Yin 2008), for all demands together.
 
 Bounds are part of the energy: a cell resists what is large beside how far it can go. So most movements keep
 within them; what does not, the repair meets.
 
-Cells that a pattern does not need are published, the dearest first, by the movements of least energy. What
-others do is asked again after each cell, though nothing is solved again: to publish a cell is to make its
-resistance infinite, which changes an inverse by a matrix of rank one, and all movements with it. Cells that
-can only move together go together. A cell stays where one of the demands that were met before is not met any
-more by the movement of least energy, which is a strict test: those that pass it are met.
+Cells that a pattern does not need are then published, the dearest first. What others do is asked again after
+each cell, though nothing is solved again: to publish a cell is to make its resistance infinite, which changes
+an inverse by a matrix of rank one, and all movements with it. Cells that can only move together go together.
+A cell stays where one of the demands that were met before is not met any more by the movement of least
+energy, which is a strict test: those that pass it are met.
 """
 
 from __future__ import annotations

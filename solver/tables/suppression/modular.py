@@ -1,7 +1,6 @@
 """The modular method: all subtables in one relaxation, and a pattern found by diving.
 
-The modular method: all subtables in one relaxation, which bounds the cost, and a pattern found by diving. An
-attacker who knows the relations of one subtable only knows less than one who knows all, so that a pattern
+An attacker who knows the relations of one subtable only knows less than one who knows all, so that a pattern
 that protects the table protects every subtable by itself: rows that hold for patterns of a subtable hold for
 those of the table. Their linear relaxation is the best of all ways to split the cost of a cell over the
 subtables that it is in, and to add up the relaxations of these: its multipliers are the shares (Lagrangian

@@ -1,6 +1,5 @@
 """A pattern with its bound and its cost, also for several tables of the same cells.
 
-One pattern for several tables of the same cells: values, and the counts that are published beside them.
 Protection is monotone: what more is suppressed takes nothing from it. So the pattern of one table, with what
 the other one needs besides, protects both; each table by itself bounds the cost of all that do.
 """

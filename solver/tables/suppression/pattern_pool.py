@@ -1,9 +1,8 @@
 """A pool of good patterns, and what to try next for a better one: other costs, or two patterns combined.
 
-Good patterns, and what to try next for a better one: other costs, or two patterns at once. Movements of least
-energy end in one of many patterns; costs decide in which. They are changed by chance, and cells of a good
-pattern, or of two, seem cheaper; or only what two of them suppress is looked at (a search by combination:
-Glover, Laguna and Martí 2000, Fundamentals of scatter search and path relinking).
+Movements of least energy end in one of many patterns; costs decide in which. They are changed by chance, and
+cells of a good pattern, or of two, seem cheaper; or only what two of them suppress is looked at (a search by
+combination: Glover, Laguna and Martí 2000, Fundamentals of scatter search and path relinking).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Primal heuristics: patterns that protect, demand by demand, from outsiders and from insiders.
 
-A pattern that protects, demand by demand. For every demand the cheapest way to move its cell by its level is
-a linear program whose costs are those of the cells that it moves (Kelly, Golden and Assad 1992; Fischetti and
-Salazar 2000, section 5): they are suppressed, and cost nothing from then on. What one demand moves may meet
-others, too.
+For every demand the cheapest way to move its cell by its level is a linear program whose costs are those of
+the cells that it moves (Kelly, Golden and Assad 1992; Fischetti and Salazar 2000, section 5): they are
+suppressed, and cost nothing from then on. What one demand moves may meet others, too.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The linear relaxation of cell suppression, mixed-integer rounding cuts, and bounds safe in floating point.
 
-The linear relaxation of cell suppression: rows that are found stay, and bounds hold in floating point. It
-holds the cells that are still open only; what is decided for good is moved to the right-hand sides.
+The relaxation keeps the rows that are found, and holds the cells that are still open only; what is decided
+for good is moved to the right-hand sides.
 
-Rows of the relaxation put together and rounded: whole points keep them, the relaxation's optimum does not.
-For any multipliers u >= 0 the rows give ``u A x >= u b``, and with v = u A, and f0 the part of u b after the
-point, every whole x >= 0 keeps ``sum (floor(v_j) + min(1, frac(v_j) / f0)) x_j >= ceil(u b)`` (mixed integer
+Rounding cuts combine rows of the relaxation: integer points satisfy them, its optimum does not. For any
+multipliers u >= 0 the rows give ``u A x >= u b``, and with v = u A, and f0 the part of u b after the point,
+every whole x >= 0 keeps ``sum (floor(v_j) + min(1, frac(v_j) / f0)) x_j >= ceil(u b)`` (mixed integer
 rounding, Nemhauser and Wolsey 1990). The multipliers are those by which a basis makes its rows, less their
 whole parts, and multiples of them: with a determinant of 2 these are the zero-half cuts of Caprara and
 Fischetti (1996).

@@ -1,21 +1,19 @@
 """Repairs a pattern: demands that are open over all relations are met by the cheapest more cells.
 
-Movements of many cells at once: who can go how far, and what it costs to let them. A movement is a vector of
-deviations that all relations allow; where it moves only suppressed cells, and none beyond its bounds, it
-proves the demand of every cell that it moves by its level: a witness. One linear program looks for a movement
-that does so for as many cells as it can, and a second one for the movement that does the same by suppressing
-the cheapest cells (Kelly, Golden and Assad 1992, for one cell at a time).
+A movement is a vector of deviations that all relations allow; where it moves only suppressed cells, and none
+beyond its bounds, it proves the demand of every cell that it moves by its level: a witness. One linear
+program looks for a movement that does so for as many cells as it can, and a second one for the movement that
+does the same by suppressing the cheapest cells (Kelly, Golden and Assad 1992, for one cell at a time).
 
 Cells that may move can be any part of the table: all others stay where they are, which is a movement, too.
 
-Needs of one attacker met by suppressing the cheapest cells: many together first, then one by one. What a
-movement moves is suppressed, and costs nothing from then on. A pattern only grows, so that what is met stays
-met. One by one, cells near by may move first, then those farther away, at last all.
+Demands of one attacker are met many together first, then one by one. What a movement moves is suppressed, and
+costs nothing from then on. A pattern only grows, so that what is met stays met. One by one, cells near by may
+move first, then those farther away, at last all.
 
-The repair: demands that a pattern leaves open over all relations at once, met by the cheapest more cells. And
-what comes after it: the same demands met once more, by cells of the pattern only. What is not needed this
-time is published. Every time the order is another one, so that a pattern gets cheaper and cheaper; it
-protects at any time. Both take any attackers, each as a view of the table.
+Thinning comes after the repair: the same demands are met once more, by cells of the pattern only. What is not
+needed this time is published. Every time the order is another one, so that a pattern gets cheaper and
+cheaper; it protects at any time. Both take any attackers, each as a view of the table.
 """
 
 from __future__ import annotations
