@@ -129,10 +129,11 @@ def _read_recoding(row: Claim, problem: Problem) -> None:
 
 def _read_steps(row: Claim, name: str, size: int) -> Steps:
     steps: Steps = []
+    where = f"{row.where}: steps of {name}"
     for step in row.items("steps"):
-        begin, becomes = items(step, row.where, 2)
-        value = None if becomes is None else float(exact(becomes, row.where))
-        steps.append((float(exact(begin, row.where)), value))
+        begin, becomes = items(step, where, 2)
+        value = None if becomes is None else float(exact(becomes, where))
+        steps.append((float(exact(begin, where)), value))
     ascending = all(one[0] < after[0] for one, after in pairwise(steps))
     require(bool(steps) and ascending, f"{row.where}: the steps of {name} must be numbers, ascending")
     places = not size or all(to is None or to in range(size) for _, to in steps)

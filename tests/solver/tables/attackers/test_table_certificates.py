@@ -209,7 +209,7 @@ def test_forgeries_are_rejected(forge, message):
         ("witnesses", [[[1, 1], [2, 2]]], "proof.json, witness 0 must hold a number for each position, each"),
         ("witnesses", [[[7], ["1/0"]]], "proof.json, witness 0: '1/0' is no fraction such as -7/2"),
         ("witnesses", [[[7], [0.5]]], "proof.json, witness 0: '0.5' is no fraction such as -7/2"),
-        ("bounds", [[1, 1]], "proof.json, bound 0 must be a list of 4"),
+        ("bounds", [[1, 1]], "proof.json, bound 0 must hold 4 items, not 2"),
         ("protected", "yes", "proof.json, protected must be true or false"),
     ],
 )
