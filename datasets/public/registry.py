@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
-import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats.r import R
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
+from linkrisk.datasets.microdata.values import plain
 from linkrisk.datasets.public.embedded import load_iris, load_wdbc
 from linkrisk.datasets.public.sources import SOURCES, Layout, Source, cached_file, download, is_cached
 
@@ -67,30 +67,12 @@ def _read_text(path: Path, source: Source) -> pd.DataFrame:
 
 
 def _read_r_object(path: Path, source: Source) -> pd.DataFrame:
-    # Imported here because it takes half a second and only three data sets need it.
-    import rdata
-
-    with warnings.catch_warnings():
-        # Old R files do not say how their text is encoded; it is plain ASCII here.
-        warnings.simplefilter("ignore")
-        objects = rdata.read_rda(path, default_encoding="utf-8")
-    tables = [value for value in objects.values() if isinstance(value, pd.DataFrame)]
-    if len(tables) != 1:
-        raise DataError(
-            f"{source.name}: {path} holds {len(tables)} data frames instead of one; fetch it again"
-        )
-    table = tables[0].reset_index(drop=True)
+    try:
+        table = R().read(path).frame
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}; delete it and fetch it again") from error
     check_columns(table, source, path)
-    return pd.DataFrame({name: _plain(table[name]) for name in source.columns})
-
-
-def _plain(column: pd.Series) -> pd.Series:
-    """Bring a column of an R data frame to the type it would have in a CSV file."""
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        return column.astype("str")
-    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    whole = bool(np.isfinite(values).all() and (values == np.round(values)).all())
-    return pd.Series(values.astype(np.int64) if whole else values)
+    return pd.DataFrame({name: plain(table[name]) for name in source.columns})
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
+import contextlib
+import gzip
 import io
+import lzma
 import re
 import zipfile
+import zlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from linkrisk.datasets.errors import DataError
 
@@ -31,6 +38,18 @@ _EXCEL = _readable("an Excel file", ".xlsx")
 _OLD_EXCEL = Content("an old Excel file", "save it as .xlsx")
 _SPSS = _readable("an SPSS file", ".sav")
 _STATA = _readable("a Stata file", ".dta")
+_R_TEXT = Content("an R file", "save it in R without ascii = TRUE")
+_R = {
+    b"X\n\0\0\0\2": _readable("an R file", ".rds"),
+    b"X\n\0\0\0\3": _readable("an R file", ".rds"),
+    b"RDX2\nX": _readable("an R file", ".rdata"),
+    b"RDX3\nX": _readable("an R file", ".rdata"),
+}
+_COMPRESSED: Mapping[bytes, Callable[..., Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
 _HTML = Content("an HTML page", _EXPORT)
 _XML = Content("an XML file", _EXPORT)
 _JSON = Content("a JSON file", _EXPORT)
@@ -53,10 +72,8 @@ _BEGINNINGS: tuple[tuple[bytes, Content], ...] = (
     (b"7z\xbc\xaf\x27\x1c", Content("a 7-Zip archive", _UNPACK)),
     (b"SQLite format 3\x00", Content("an SQLite database", _EXPORT)),
     (b"%PDF", Content("a PDF file", _EXPORT)),
-    (b"RDX2\n", Content("an R file", _EXPORT)),
-    (b"RDX3\n", Content("an R file", _EXPORT)),
-    (b"RDA2\n", Content("an R file", _EXPORT)),
-    (b"RDA3\n", Content("an R file", _EXPORT)),
+    (b"RDA2\n", _R_TEXT),
+    (b"RDA3\n", _R_TEXT),
     (b"\xff\xfe\x00\x00", Content("UTF-32 text", "save it as UTF-8")),
     (b"\x00\x00\xfe\xff", Content("UTF-32 text", "save it as UTF-8")),
     (b"\xff\xfe", UTF16_TEXT),
@@ -72,6 +89,8 @@ def content_of(content: bytes) -> Content | None:
     """What this is; None where it may be text or is not known."""
     if content.startswith(_ZIP):
         return _zipped(content)
+    if (of_r := _R.get(_unpacked(content)[:6])) is not None:
+        return of_r
     if content[:3] in _OLD_STATA:
         return _STATA
     for beginning, kind in _BEGINNINGS:
@@ -80,6 +99,16 @@ def content_of(content: bytes) -> Content | None:
     if utf16_without_mark(content) is not None:
         return UTF16_TEXT
     return _marked_up(content[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower())
+
+
+def _unpacked(content: bytes) -> bytes:
+    """The beginning of a file, which may be compressed as R does it."""
+    failures = (OSError, EOFError, zlib.error, lzma.LZMAError)
+    for beginning, opened in _COMPRESSED.items():
+        if content.startswith(beginning):
+            with contextlib.suppress(*failures), opened(io.BytesIO(content)) as file:
+                return bytes(file.read(6))
+    return content[:6]
 
 
 def _marked_up(beginning: bytes) -> Content | None:

@@ -222,7 +222,7 @@ def cut(text: str, most: int) -> str:
 
 def dumped(writer: Callable[..., None], frame: pd.DataFrame, path: Path, **options: Any) -> bytes:
     """The content of a file that pyreadstat writes."""
-    _check_text(frame, path)
+    check_text(frame, path)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "made"
         try:
@@ -234,7 +234,8 @@ def dumped(writer: Callable[..., None], frame: pd.DataFrame, path: Path, **optio
         return made.read_bytes()
 
 
-def _check_text(frame: pd.DataFrame, path: Path) -> None:
+def check_text(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse text with a NUL character, at which libraries of C cut it."""
     for name in frame.columns:
         if is_text(frame[name]) and frame[name].str.contains("\0", regex=False).any():
             raise DataError(f"{path}, column {name!r}: text with a NUL character cannot be written")

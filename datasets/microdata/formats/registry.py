@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
 from linkrisk.datasets.microdata.formats.excel import Excel
 from linkrisk.datasets.microdata.formats.parquet import Feather, Parquet
+from linkrisk.datasets.microdata.formats.r import R
 from linkrisk.datasets.microdata.formats.sas import Sas, SasTransport
 from linkrisk.datasets.microdata.formats.spss import Spss
 from linkrisk.datasets.microdata.formats.stata import Stata
@@ -32,17 +33,16 @@ FORMATS: tuple[Format, ...] = (
     Stata(),
     Sas(),
     SasTransport(),
+    R(),
     Argus(),
 )
 """Every format that is read."""
 
 _BY_SUFFIX = {suffix: made for made in FORMATS for suffix in made.suffixes}
 
-_OF_R = (".rds", ".rdata")
 _FIXES = {
     **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods"), "save the sheet as .xlsx"),
     ".por": "save it as .sav in SPSS",
-    **dict.fromkeys(_OF_R, "save the table as .csv or .parquet in R"),
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".7z", ".zst"), "unpack it first"),
     ".sas7bcat": "a catalogue belongs to a .sas7bdat file; give that",
     ".cdl": "a code list belongs to an .rda file; give that",
@@ -71,7 +71,7 @@ def format_of(path: str | Path) -> Format:
 def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
     """Read a file of any format."""
     path = Path(path)
-    if path.suffix.lower() in _OF_R and path.is_file() and is_metadata(path.read_bytes()):
+    if path.suffix.lower() in R.suffixes and path.is_file() and is_metadata(path.read_bytes()):
         raise DataError(f"{path} is metadata of ARGUS, not data of R: name it {METADATA}")
     made = format_of(path)
     check_readable(path)

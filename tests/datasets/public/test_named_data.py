@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import lzma
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -13,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyreadr
 import pytest
-import rdata
 from pandas.testing import assert_frame_equal
 
 from linkrisk.datasets.errors import DataError
@@ -105,8 +106,8 @@ def _raw(frame: pd.DataFrame, source: Source, tmp_path: Path, *, blanks: str = "
             else pd.Categorical(column.astype(object))
             for name, column in frame.items()
         }
-        rdata.write_rda(path, {"object": pd.DataFrame(plain)}, compression="xz")
-        return path.read_bytes()
+        pyreadr.write_rdata(path, pd.DataFrame(plain), df_name="object")
+        return lzma.compress(path.read_bytes())
     separator = " " if source.layout is Layout.SPACES else ","
     header = source.layout is Layout.COMMA_WITH_HEADER
     text = frame.to_csv(index=False, header=header, sep=separator, na_rep="?", lineterminator="\n")
@@ -289,7 +290,7 @@ def test_content_of_another_shape(publish: Callable[..., Source], cache: Path) -
     with pytest.raises(DataError) as caught:
         registry.load("census")
     assert str(caught.value).startswith(
-        f"census: {cache}/census-CASCrefmicrodata.rda cannot be read as R data frame ("
+        f"census: {cache}/census-CASCrefmicrodata.rda is not a readable R file ("
     )
 
 

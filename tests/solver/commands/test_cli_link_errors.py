@@ -156,7 +156,7 @@ USAGE = {
         "it first",
         "--json masked.csv": "--json masked.csv would overwrite the --masked file: give another name",
         "--table out.html": "cannot write --table out.html: end the name in .csv, .tsv, .tab, .txt, "
-        ".parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
+        ".parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rds, .rdata, .rda, .asc or .dat",
         "--alpha 1": "unknown option '--alpha': did you mean '--pass'? (see `python -m solver link --help`)",
     },
     "dbrl": {

@@ -81,7 +81,7 @@ def test_a_folder_that_may_not_be_written_to(capsys):
         (
             [*EVALUATE, "--table", "out.xls"],
             "cannot write --table out.xls: end the name in .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, "
-            ".arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rda, .asc or .dat",
+            ".arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rds, .rdata, .rda, .asc or .dat",
         ),
         (
             [*FIT, "--write-model", "m.lp", "--json", "out.json"],

@@ -119,7 +119,7 @@ def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
         (
             ("fetch", "iris", "--output", "i.doc"),
             "i.doc: the suffix '.doc' is not known; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, "
-            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rda, .asc, .dat",
+            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rds, .rdata, .rda, .asc, .dat",
         ),
         (
             ("show",),

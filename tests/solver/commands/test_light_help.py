@@ -15,7 +15,7 @@ from linkrisk.solver.commands.program import COMMANDS
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = {
     "altair", "cvxpy", "highspy", "jinja2", "llvmlite", "networkx", "numba", "numpy", "openpyxl", "pandas",
-    "polars", "pooch", "psutil", "pulp", "pyarrow", "pyreadstat", "pyscipopt", "rapidfuzz", "rdata", "rich",
+    "polars", "pooch", "psutil", "pulp", "pyarrow", "pyreadr", "pyreadstat", "pyscipopt", "rapidfuzz", "rich",
     "scipy", "sklearn",
 }  # fmt: skip
 CODE = f"""

@@ -222,7 +222,7 @@ def test_linked_tables_of_the_command(capsys):
         (
             ["--cells", "cells.csv", "--internal", "safe.xyz"],
             "safe.xyz: the suffix '.xyz' is not known; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, "
-            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rda, .asc, .dat",
+            ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rds, .rdata, .rda, .asc, .dat",
         ),
     ],
 )

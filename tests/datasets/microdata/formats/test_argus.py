@@ -194,9 +194,7 @@ def test_files_that_are_not_beside_each_other(tmp_path: Path) -> None:
 def test_data_of_r_has_the_same_suffix(tmp_path: Path) -> None:
     (tmp_path / "x.asc").write_text(DATA)
     (tmp_path / "x.rda").write_bytes(b"\x1f\x8b\x08\x00rest")
-    assert message(tmp_path / "x.rda") == (
-        "DIR/x.rda is data of R, not metadata of ARGUS; save the table as CSV (UTF-8)"
-    )
+    assert message(tmp_path / "x.rda") == ("DIR/x.rda is data of R, not metadata of ARGUS; name it .RData")
 
 
 def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path) -> None:

@@ -62,7 +62,9 @@ def test_cut_off_within_a_line(suffix: str, capsys: pytest.CaptureFixture[str]) 
     assert "line 4" in refused(capsys, f"whole{suffix}")
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".sav", ".dta", ".xlsx", ".xpt", ".sas7bdat"])
+@pytest.mark.parametrize(
+    "suffix", [".parquet", ".feather", ".sav", ".dta", ".xlsx", ".xpt", ".rds", ".sas7bdat"]
+)
 def test_another_file_under_this_name(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path(f"x{suffix}").write_bytes(b"code,whole\n1,2\n")
     assert "does not begin like one" in refused(capsys, f"x{suffix}")

@@ -51,6 +51,9 @@ KINDS: dict[str, tuple[bytes, str]] = {
         b"HEADER RECORD*******LIBRARY HEADER",
         "a SAS transport file, despite its name; name it .xpt",
     ),
+    "r": (gzip.compress(b"X\n\0\0\0\3" + bytes(50)), "an R file, despite its name; name it .rds"),
+    "r, several objects": (b"RDX3\nX\n" + bytes(50), "an R file, despite its name; name it .rdata"),
+    "r as text": (b"RDA3\nA\n3\n", "an R file, despite its name; save it in R without ascii = TRUE"),
     "pdf": (b"%PDF-1.7", f"a PDF file, despite its name; {EXPORT}"),
     "html": (b"\n <!DOCTYPE HTML><html><table>", f"an HTML page, despite its name; {EXPORT}"),
     "xml": (b'\xef\xbb\xbf<?xml version="1.0"?><a/>', f"an XML file, despite its name; {EXPORT}"),
@@ -66,7 +69,9 @@ def message(path: Path) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".txt", ".parquet", ".sav", ".dta", ".xlsx", ".xpt", ".sas7bdat"])
+@pytest.mark.parametrize(
+    "suffix", [".csv", ".txt", ".parquet", ".sav", ".dta", ".xlsx", ".xpt", ".rds", ".sas7bdat"]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_named_for_something_else(kind: str, suffix: str, tmp_path: Path) -> None:
     content, said = KINDS[kind]
@@ -78,7 +83,9 @@ def test_named_for_something_else(kind: str, suffix: str, tmp_path: Path) -> Non
         assert message(path) == f"{path} is {said}"
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".sas7bdat"])
+@pytest.mark.parametrize(
+    "suffix", [".parquet", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".rds", ".sas7bdat"]
+)
 def test_text_named_as_a_binary_file(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"release{suffix}"
     path.write_text(TEXT)
@@ -112,7 +119,6 @@ def test_every_file_under_every_other_name(suffix: str, tmp_path: Path) -> None:
     [
         ("x.xls", ".xls files are not supported; save the sheet as .xlsx"),
         ("x.ODS", ".ods files are not supported; save the sheet as .xlsx"),
-        ("x.rds", ".rds files are not supported; save the table as .csv or .parquet in R"),
         ("x.csv.gz", ".gz files are not supported; unpack it first"),
         ("x.cdl", ".cdl files are not supported; a code list belongs to an .rda file; give that"),
         ("x.parquett", "the suffix '.parquett' is not known; did you mean '.parquet'?"),
@@ -129,7 +135,7 @@ def test_suffixes_that_are_not_read(name: str, said: str, tmp_path: Path) -> Non
 def test_an_unknown_suffix_lists_what_there_is(tmp_path: Path) -> None:
     assert message(tmp_path / "x.json").endswith(
         "; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, "
-        ".sas7bdat, .xpt, .rda, .asc, .dat"
+        ".sas7bdat, .xpt, .rds, .rdata, .rda, .asc, .dat"
     )
 
 

@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 def test_data_of_r_is_named_as_such(form):
     """Also where no file of ARGUS lies beside it, whose lack was complained of."""
     Path("people.rda").write_bytes(FORMS[form])
-    message = "people.rda is data of R, not metadata of ARGUS; save the table as CSV"
+    message = r"people.rda is data of R, not metadata of ARGUS; name it \.RData"
     with pytest.raises(DataError, match=message):
         read_file("people.rda")
     Path("people.asc").write_text("N;5\n", encoding="utf-8")
@@ -50,7 +50,7 @@ def test_metadata_of_argus_is_named_as_such(name):
     with pytest.raises(DataError, match=rf"{name} is metadata of ARGUS, not data of R: name it \.rda"):
         read_file(name)
     Path(name).write_bytes(FORMS["gzip"])
-    with pytest.raises(DataError, match=f"{name}: .* files are not supported; save the table as .csv"):
+    with pytest.raises(DataError, match=f"{name} is not a readable R file .cut off or damaged.*: "):
         read_file(name)
 
 

@@ -23,6 +23,7 @@ from linkrisk.datasets.microdata.writing import write_table
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 ARROW = (".parquet", ".pq", ".feather", ".arrow")
 SPSS = (".sav", ".zsav")
+R = (".rds", ".rdata")
 ARGUS = (".rda", ".asc", ".dat")
 
 BIG_AS_TEXT = ("text", [str(BIG), "1", "2", str(-BIG)])
@@ -32,10 +33,10 @@ ONES = ("whole", [1, 0, 1, 1])
 NO_EMPTY = ("text", [None, None, "a", "b"])
 
 CHANGED: dict[str, dict[tuple[str, ...], tuple[str, list[object]]]] = {
-    "big": {(*TEXT, ".xlsx", *SPSS, ".dta", ".xpt", *ARGUS): BIG_AS_TEXT},
+    "big": {(*TEXT, ".xlsx", *SPSS, ".dta", ".xpt", *R, *ARGUS): BIG_AS_TEXT},
     "logical": {(*SPSS, ".dta", ".xpt", *ARGUS): ONES},
-    "day": {(*TEXT, *ARGUS): DAYS},
-    "moment": {(*TEXT, *ARGUS): MOMENTS},
+    "day": {(*TEXT, *R, *ARGUS): DAYS},
+    "moment": {(*TEXT, *R, *ARGUS): MOMENTS},
     "blank": {(*TEXT, ".xlsx", ".dta", ".xpt", *ARGUS): NO_EMPTY, SPSS: ("text", ["", "", "a", "b"])},
 }
 """What becomes of columns that a format cannot hold."""
@@ -119,7 +120,9 @@ def test_all_notes_come_back(suffix: str, tmp_path: Path) -> None:
     assert described(back.frame["gaps"]) == described(stored.frame["gaps"])
 
 
-@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt", ".xlsx", ".parquet", ".feather", ".csv", ".rda"])
+@pytest.mark.parametrize(
+    "suffix", [".sav", ".dta", ".xpt", ".xlsx", ".parquet", ".feather", ".csv", ".rds", ".rda"]
+)
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_moments_counted_in_any_unit(unit: str, suffix: str, tmp_path: Path) -> None:
     moments = COLUMNS["moment"].astype(f"datetime64[{unit}]")
@@ -278,7 +281,7 @@ def test_numbers_that_a_format_does_not_have(suffix: str, value: float, tmp_path
         of_suffix(suffix).write(stored, tmp_path / f"x{suffix}")
 
 
-@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt"])
+@pytest.mark.parametrize("suffix", [".sav", ".dta", ".xpt", ".rds"])
 def test_text_with_nul_is_refused_rather_than_cut(suffix: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="NUL character"):
         of_suffix(suffix).write(StoredFile(pd.DataFrame({"x": ["a\0b", "c"]})), tmp_path / f"x{suffix}")
