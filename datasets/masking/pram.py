@@ -106,9 +106,9 @@ class Pram(PramParameters, CategoricalMethod):
             raise DataError("an attribute has two transition matrices; give one for each")
 
     @classmethod
-    def paper_parameter(cls, p: int, attributes: tuple[str, ...] | None = None) -> Self:
+    def paper_parameter(cls, p: int) -> Self:
         """Parameter p of Domingo-Ferrer and Torra 2002: theta is p tenths."""
-        return cls(theta=paper_parameter(p) / 10, attributes=attributes)
+        return cls(theta=paper_parameter(p) / 10)
 
     @property
     def action(self) -> str:

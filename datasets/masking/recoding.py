@@ -60,9 +60,9 @@ class EndCoding(EndCodingParameters, CategoricalMethod):
         check_categories(self.categories)
 
     @classmethod
-    def paper_parameter(cls, p: int, attributes: tuple[str, ...] | None = None) -> Self:
+    def paper_parameter(cls, p: int) -> Self:
         """Parameter p of Domingo-Ferrer and Torra 2002: p + 1 categories are merged."""
-        return cls(categories=paper_parameter(p) + 1, attributes=attributes)
+        return cls(categories=paper_parameter(p) + 1)
 
     @property
     def action(self) -> str:
@@ -215,9 +215,9 @@ class GlobalRecoding(GlobalRecodingParameters, CategoricalMethod):
             raise DataError("an attribute has two hierarchies; give one for each")
 
     @classmethod
-    def paper_parameter(cls, p: int, attributes: tuple[str, ...] | None = None) -> Self:
+    def paper_parameter(cls, p: int) -> Self:
         """Parameter p of Domingo-Ferrer and Torra 2002: p + 1 categories are merged."""
-        return cls(categories=paper_parameter(p) + 1, attributes=attributes)
+        return cls(categories=paper_parameter(p) + 1)
 
     @property
     def action(self) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -79,14 +80,6 @@ def _fields(row: object, position: int, folder: Path | None) -> dict[str, Any]:
     return fields
 
 
-def _role(value: object, what: str) -> Role:
-    return _member(Role, value, what)
-
-
-def _scale(value: object, what: str) -> Scale:
-    return _member(Scale, value, what)
-
-
 def _member(kind: type[_Kind], value: object, what: str) -> _Kind:
     try:
         return kind(str(value))
@@ -95,15 +88,9 @@ def _member(kind: type[_Kind], value: object, what: str) -> _Kind:
         raise DataError(f"{what}: unknown {kind.__name__.lower()} {value!r}; use one of {known}") from None
 
 
-def _form(value: object, what: str) -> str:
+def _text(what_it_is: str, value: object, what: str) -> str:
     if not isinstance(value, str):
-        raise DataError(f'{what}: form must be text such as "DD.MM.YYYY", not {value!r}')
-    return value
-
-
-def _label(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"{what}: label must be text, not {value!r}")
+        raise DataError(f"{what}: {what_it_is}, not {value!r}")
     return value
 
 
@@ -166,10 +153,10 @@ def _hierarchy(value: object, name: str, what: str, folder: Path | None) -> Hier
 
 _READERS: Mapping[str, Callable[[object, str], Any]] = MappingProxyType(
     {
-        "role": _role,
-        "scale": _scale,
-        "form": _form,
-        "label": _label,
+        "role": partial(_member, Role),
+        "scale": partial(_member, Scale),
+        "form": partial(_text, 'form must be text such as "DD.MM.YYYY"'),
+        "label": partial(_text, "label must be text"),
         "categories": _categories,
         "labels": _labels,
         "missing": _missing,

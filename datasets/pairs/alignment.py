@@ -129,22 +129,6 @@ class TablePair:
         return f"{self.original.source} and {self.masked.source}"
 
 
-def make_table_pair(
-    original: Any,
-    masked: Any,
-    *,
-    id: str | None = None,  # noqa: A002
-    row_by_row: bool = False,
-    text_columns: Sequence[str] = (),
-    original_name: str = "original",
-    masked_name: str = "masked",
-) -> TablePair:
-    """Read two tables and align their records."""
-    check_alignment(id, row_by_row)
-    tables = load_tables(original, masked, id, text_columns, (original_name, masked_name))
-    return align(*tables, id_column=id, row_by_row=row_by_row)
-
-
 def check_alignment(id_column: str | None, row_by_row: bool) -> None:
     """Refuse two ways to align the records at a time."""
     if row_by_row and id_column is not None:
@@ -157,7 +141,7 @@ def check_alignment(id_column: str | None, row_by_row: bool) -> None:
 def load_tables(
     original: Any, masked: Any, id_column: str | None, text_columns: Sequence[str], names: tuple[str, str]
 ) -> tuple[Table, Table]:
-    """Read two tables of at least two records each (see `make_table_pair`)."""
+    """Read two tables of at least two records each, `names` of which are those of frames in messages."""
     # Ids stay text, so that 007 and 7 remain two records.
     id_column = None if names_record(id_column) else id_column
     text = (*text_columns, *(() if id_column is None else (id_column,)))
@@ -171,7 +155,7 @@ def load_tables(
 
 
 def align(first: Table, second: Table, *, id_column: str | None, row_by_row: bool) -> TablePair:
-    """Align the records of two tables (see `make_table_pair`)."""
+    """Align the records of two tables: by an id, a record of masking, index labels, or row by row."""
     pair = _aligned(first, second, id_column=id_column, row_by_row=row_by_row)
     said = tuple(f"{table.source}: {remark}" for table in (first, second) for remark in table.remarks)
     return replace(pair, notes=(*dict.fromkeys(said), *pair.notes))

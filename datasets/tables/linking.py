@@ -22,6 +22,7 @@ from linkrisk.datasets.tables.stored_table import (
     SENSITIVE,
     STATUS,
     StoredTable,
+    distinct_relations,
     numbers_of,
     stored_table,
 )
@@ -75,14 +76,12 @@ def _counting(tables: Sequence[StoredTable], made: StoredTable) -> bool | None:
     return (known and bool(((value == np.round(value)) & (value >= 0)).all())) or None
 
 
-def link_publications(
-    tables: Sequence[StoredTable], totals: Mapping[str, str] | None = None
-) -> tuple[StoredTable, npt.NDArray[np.bool_]]:
+def link_publications(tables: Sequence[StoredTable]) -> tuple[StoredTable, npt.NDArray[np.bool_]]:
     """Join what was published of the same cells: tables, releases, classifications.
 
     Returns which cells are published at least once, too: everybody knows them, whatever other tables hide.
     """
-    joined, known = link(tables, totals), _totals(tables, totals or {})
+    joined, known = link(tables), _totals(tables, {})
     number = {key: at for at, key in enumerate(keys_of(joined, joined.by, {}))}
     published = np.zeros(len(joined), dtype=np.bool_)
     for table in tables:
@@ -195,17 +194,11 @@ def _joined(name: str, one: pd.Series, other: pd.Series) -> pd.Series:
 
 def _terms(tables: Sequence[StoredTable], places: Sequence[LongArray]) -> pd.DataFrame:
     """List the relations of all tables in the numbers of the joined cells, each once."""
-    found: dict[tuple[tuple[int, float], ...], None] = {}
-    for table, place in zip(tables, places, strict=True):
-        order = np.argsort(table.relation, kind="stable")
-        cell, factor = place[table.cell[order]], table.coefficient[order]
-        starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
-        for begin, end in zip(starts, [*starts[1:], order.size], strict=True):
-            found[tuple(sorted(zip(cell[begin:end].tolist(), factor[begin:end].tolist(), strict=True)))] = (
-                None
-            )
-    lines = [(number, *term) for number, terms in enumerate(found) for term in terms]
-    return pd.DataFrame(lines, columns=["relation", "cell", "coefficient"])
+    return distinct_relations(
+        tuple(sorted(zip(place[table.cell[at]].tolist(), table.coefficient[at].tolist(), strict=True)))
+        for table, place in zip(tables, places, strict=True)
+        for at in table.terms_by_relation()
+    )
 
 
 def with_beside(cells: pd.DataFrame, least: int) -> pd.DataFrame:

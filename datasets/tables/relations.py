@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -17,7 +17,13 @@ from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.linking import STRONGEST
-from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
+from linkrisk.datasets.tables.stored_table import (
+    NUMBERS,
+    STATUS,
+    StoredTable,
+    distinct_relations,
+    stored_table,
+)
 from linkrisk.errors import called
 
 ABSENT = -1
@@ -78,7 +84,9 @@ def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str)
     sizes = [len(tree.codes) for tree in trees]
     flat = np.zeros(len(frame), dtype=np.int64)
     for tree, size in zip(trees, sizes, strict=True):
-        flat = flat * size + positions(frame[tree.variable], tree, source)
+        at = {code: position for position, code in enumerate(tree.codes)}
+        why = partial(_unknown, variable=tree.variable)
+        flat = flat * size + positions(frame[tree.variable].reset_index(drop=True), at, source, why)
     twins = pd.Series(flat).duplicated().to_numpy()
     if twins.any():
         row = int(np.argmax(twins))
@@ -90,20 +98,24 @@ def relations_of_cells(frame: pd.DataFrame, trees: Sequence[Codes], source: str)
     return product_terms(number.reshape(sizes), trees)
 
 
-def positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
-    """Find the position of each code of a column among those of its tree."""
-    at = {code: position for position, code in enumerate(tree.codes)}
+def positions(
+    column: pd.Series, at: Mapping[str, int], where: str, why: Callable[[str | None], str]
+) -> LongArray:
+    """Look up the position of each code of a column; `why` says what is wrong with one that has none."""
     texts = column.map(spelled, na_action="ignore")
     found = texts.map(at)
     wrong = found.isna().to_numpy(dtype=bool)
     if wrong.any():
         row = int(np.argmax(wrong))
-        code = texts.iloc[row]
-        what = f"{code!r} is in no hierarchy of {tree.variable!r}; correct it, or the hierarchy"
-        if texts.isna().iloc[row]:
-            what = "the code is missing; fill it in"
-        raise DataError(f"{source}, column {column.name!r}, row {row + 1}: {what}")
+        code = None if texts.isna().iloc[row] else texts.iloc[row]
+        raise DataError(f"{where}, column {column.name!r}, row {column.index[row] + 1}: {why(code)}")
     return np.asarray(found.to_numpy(), dtype=np.int64)
+
+
+def _unknown(code: str | None, variable: str) -> str:
+    if code is None:
+        return "the code is missing; fill it in"
+    return f"{code!r} is in no hierarchy of {variable!r}; correct it, or the hierarchy"
 
 
 def with_sums(table: StoredTable) -> StoredTable:
@@ -112,11 +124,8 @@ def with_sums(table: StoredTable) -> StoredTable:
     A total is the only cell of a relation with the coefficient -1; where it is one of several relations (a
     margin of rows and of columns), the first one counts, and the others hold where no cell is missing.
     """
-    order = np.argsort(table.relation, kind="stable")
-    starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
     parts: dict[int, LongArray] = {}
-    for begin, end in zip(starts, [*starts[1:], order.size], strict=True):
-        terms = order[begin:end]
+    for terms in table.terms_by_relation():
         factor, places = table.coefficient[terms], table.cell[terms]
         if (factor == -1).sum() != 1 or not np.isin(factor, (-1, 1)).all():
             raise DataError(
@@ -161,7 +170,7 @@ def without_trivial_levels(table: StoredTable) -> StoredTable:
 
     The first of equal cells stays, with the strongest of their statuses and the largest of their levels.
     """
-    same = _same(table)
+    same = equal_cells(table)
     kept, place = np.unique(same, return_index=True)[1], np.unique(same, return_inverse=True)[1]
     rank = np.full(kept.size, len(STRONGEST) - 1)
     np.minimum.at(rank, place, [STRONGEST.index(one) for one in table.status])
@@ -174,27 +183,22 @@ def without_trivial_levels(table: StoredTable) -> StoredTable:
     return stored_table(frame, _terms(table, place), table.name, by=table.by)
 
 
-def _same(table: StoredTable) -> npt.NDArray[np.int64]:
-    """For each cell the number of the first that is equal to it."""
-    order = np.argsort(table.relation, kind="stable")
-    starts = np.flatnonzero(np.diff(table.relation[order], prepend=-1))
-    sizes = np.diff([*starts, order.size])
-    pairs = starts[sizes == 2]
-    one, other = order[pairs], order[pairs + 1]
-    equal = table.coefficient[one] == -table.coefficient[other]
-    one, other = table.cell[one[equal]], table.cell[other[equal]]
+def equal_cells(table: StoredTable) -> LongArray:
+    """For each cell the number of the first that relations of two terms say is equal to it."""
+    pairs = np.array([at for at in table.terms_by_relation() if at.size == 2], dtype=np.int64).reshape(-1, 2)
+    equal = table.coefficient[pairs[:, 0]] == -table.coefficient[pairs[:, 1]]
+    one, other = table.cell[pairs[equal]].T
     graph = sparse.coo_array((np.ones(one.size), (one, other)), shape=(len(table), len(table)))
     group = connected_components(graph, directed=False)[1]
     first = np.unique(group, return_index=True)[1]
     return np.asarray(first[group], dtype=np.int64)
 
 
-def _terms(table: StoredTable, place: npt.NDArray[np.int64]) -> pd.DataFrame:
+def _terms(table: StoredTable, place: LongArray) -> pd.DataFrame:
     """The relations between the cells that stay, each once."""
     terms = table.relations.assign(cell=place[table.cell])
     sums = terms.groupby(["relation", "cell"])["coefficient"].sum().reset_index()
-    found: dict[tuple[tuple[int, float], ...], None] = {}
-    for _, part in sums[sums["coefficient"] != 0].groupby("relation"):
-        found[tuple(zip(part["cell"].tolist(), part["coefficient"].tolist(), strict=True))] = None
-    lines = [(number, *term) for number, each in enumerate(found) for term in each]
-    return pd.DataFrame(lines, columns=["relation", "cell", "coefficient"])
+    return distinct_relations(
+        tuple(zip(part["cell"].tolist(), part["coefficient"].tolist(), strict=True))
+        for _, part in sums[sums["coefficient"] != 0].groupby("relation")
+    )

@@ -103,6 +103,12 @@ def joined_terms(
     return relation[kept], cell[kept], made[kept]
 
 
+def distinct_relations(relations: Iterable[tuple[tuple[int, float], ...]]) -> pd.DataFrame:
+    """List the terms of relations, cell and coefficient of each; equal relations once."""
+    lines = [(number, *term) for number, terms in enumerate(dict.fromkeys(relations)) for term in terms]
+    return pd.DataFrame(lines, columns=["relation", "cell", "coefficient"])
+
+
 def _decimal(number: float) -> Fraction:
     """Return the shortest decimal of a float as a fraction: 0.1 + 0.2 - 0.3 is 0."""
     return Fraction(repr(float(number)))
@@ -179,6 +185,11 @@ class StoredTable:
     def counting(self) -> bool:
         """Whether the values are counts, as declared or guessed."""
         return bool(self.guessed if self.counts is None else self.counts)
+
+    def terms_by_relation(self) -> list[LongArray]:
+        """List where the terms of each relation stand."""
+        order = np.argsort(self.relation, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.relation[order])) + 1) if order.size else []
 
     def usual_bounds(self) -> tuple[float, float]:
         """Return the public bounds of cells without bounds of their own (`usual_bounds`)."""
@@ -355,7 +366,7 @@ def _refuse_empty(frame: pd.DataFrame, value: FloatArray, by: Sequence[str], nam
 
 
 def published(
-    frame: pd.DataFrame, suppressed: Sequence[bool], by: Sequence[str] | None = None, status: str = STATUS
+    frame: pd.DataFrame, suppressed: Sequence[bool], by: Sequence[str] | None = None
 ) -> pd.DataFrame:
     """Keep what may be published: codes, values and whether a cell is suppressed.
 
@@ -368,5 +379,5 @@ def published(
     for name in ("value", BESIDE):
         if name in kept:
             made[name] = without_values(made[name], gone)
-    made[status] = np.where(gone, "suppressed", "published")
+    made[STATUS] = np.where(gone, "suppressed", "published")
     return made.rename(columns={BESIDE: "respondents"})

@@ -15,7 +15,7 @@ from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes
-from linkrisk.datasets.tables.relations import product_terms
+from linkrisk.datasets.tables.relations import positions, product_terms
 from linkrisk.datasets.tables.stored_table import numbers_of, refuse_rows
 from linkrisk.errors import called
 
@@ -304,9 +304,10 @@ def _memberships(
 ) -> tuple[LongArray, LongArray]:
     """List every cell that each record inside belongs to: the cell, and the record."""
     cell, record = np.zeros(inside.size, dtype=np.int64), inside.astype(np.int64)
+    numbered = frame.reset_index(drop=True)
     for tree in trees:
         leaf = np.full(len(frame), -1, dtype=np.int64)
-        leaf[inside] = _positions(frame[tree.variable].iloc[inside], tree, source, inside)
+        leaf[inside] = _positions(numbered[tree.variable].iloc[inside], tree, source)
         above = tree.above()
         codes, members = np.nonzero(above.T)  # by code, who belongs to it
         order = np.argsort(members, kind="stable")
@@ -319,24 +320,19 @@ def _memberships(
     return cell, record
 
 
-def _positions(column: pd.Series, tree: Codes, source: str, rows: LongArray) -> LongArray:
+def _positions(column: pd.Series, tree: Codes, source: str) -> LongArray:
     parts = {int(line[0]) for line in tree.inner}
     at = {code: position for position, code in enumerate(tree.codes) if position not in parts}
-    texts = column.map(spelled, na_action="ignore")
-    found = texts.map(at)
-    wrong = found.isna().to_numpy(dtype=bool)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        code = texts.iloc[row]
-        inner = code in tree.codes
-        known = "has codes below it; a record has one of those" if inner else "is no code of its tree"
-        what = f"{code!r} {known}; correct it, or the tree"
-        if texts.isna().iloc[row]:
-            others = int(column.isna().sum()) - 1
-            more = f" (and in {others:,} other {'row' if others == 1 else 'rows'})" if others else ""
-            what = (
-                f"the code is missing{more}; fill it in, or leave such records out, or give them a code of "
-            )
-            what += f"their own ({called('missing', 'leave-out')} or code)"
-        raise DataError(f"{source}, column {column.name!r}, row {rows[row] + 1}: {what}")
-    return np.asarray(found.to_numpy(), dtype=np.int64)
+
+    def why(code: str | None) -> str:
+        if code is not None:
+            known = "has codes below it; a record has one of those" if code in tree.codes else None
+            return f"{code!r} {known or 'is no code of its tree'}; correct it, or the tree"
+        others = int(column.isna().sum()) - 1
+        more = f" (and in {others:,} other {'row' if others == 1 else 'rows'})" if others else ""
+        return (
+            f"the code is missing{more}; fill it in, or leave such records out, or give them a code of "
+            f"their own ({called('missing', 'leave-out')} or code)"
+        )
+
+    return positions(column, at, source, why)

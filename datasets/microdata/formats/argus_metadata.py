@@ -14,6 +14,7 @@ from linkrisk.datasets.microdata.formats.file_content import content_of, decode
 METADATA = ".rda"
 DATA = (".asc", ".dat")
 _CODE_LIST = re.compile(r"<CODELIST>\s*\"?([^\"\r\n]+?)\"?\s*$", re.IGNORECASE | re.MULTILINE)
+_R_DATA = ("a gzip file", "a bzip2 file", "an xz file", "an R file")
 _WORD = re.compile(rb"^\s*<[A-Za-z]+>", re.MULTILINE)
 
 
@@ -51,7 +52,7 @@ def read_text(path: Path) -> tuple[str, str]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
     found = content_of(content)
-    if path.suffix.lower() == METADATA and found is not None and found.words == "an R file":
+    if path.suffix.lower() == METADATA and found is not None and found.words in _R_DATA:
         raise DataError(f"{path} is data of R, not metadata of ARGUS; name it .RData")
     return decode(content, path)
 

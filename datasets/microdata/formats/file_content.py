@@ -89,25 +89,26 @@ def content_of(content: bytes) -> Content | None:
     """What this is; None where it may be text or is not known."""
     if content.startswith(_ZIP):
         return _zipped(content)
-    if (of_r := _R.get(_unpacked(content)[:6])) is not None:
+    if (of_r := _R.get(beginning(content))) is not None:
         return of_r
     if content[:3] in _OLD_STATA:
         return _STATA
-    for beginning, kind in _BEGINNINGS:
-        if content.startswith(beginning):
+    for sign, kind in _BEGINNINGS:
+        if content.startswith(sign):
             return kind
     if utf16_without_mark(content) is not None:
         return UTF16_TEXT
     return _marked_up(content[:200].lstrip(b"\xef\xbb\xbf \r\n\t").lower())
 
 
-def _unpacked(content: bytes) -> bytes:
-    """The beginning of a file, which may be compressed as R does it."""
+def beginning(content: bytes) -> bytes:
+    """Six bytes of a file, unpacked where it is compressed as R does it; none where it is cut off before."""
     failures = (OSError, EOFError, zlib.error, lzma.LZMAError)
-    for beginning, opened in _COMPRESSED.items():
-        if content.startswith(beginning):
+    for sign, opened in _COMPRESSED.items():
+        if content.startswith(sign):
             with contextlib.suppress(*failures), opened(io.BytesIO(content)) as file:
                 return bytes(file.read(6))
+            return b""
     return content[:6]
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import Format, Holds, StoredFile, losses, sentence
-from linkrisk.datasets.microdata.formats.file_content import check_content, first_line
+from linkrisk.datasets.microdata.formats.file_content import beginning, check_content, first_line
 from linkrisk.datasets.microdata.formats.readstat import check_text, with_whole_numbers
 from linkrisk.datasets.microdata.values import Kind, as_doubles, as_text, is_wide, kind_of, plain
 
@@ -31,7 +31,9 @@ class R(Format):
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read the only data frame of a file (see `Format.read`); factors are columns of categories."""
-        check_content(path.read_bytes(), path, self.name, (*self.suffixes, ".rda"))
+        content = path.read_bytes()
+        if beginning(content):
+            check_content(content, path, self.name, self.suffixes)
         frame = _data_frame(path)
         names = [str(name) for name in frame.columns]
         twin = next((name for at, name in enumerate(names) if name in names[:at]), None)

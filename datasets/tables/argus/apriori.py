@@ -21,6 +21,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import read_text
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.argus.ready_tables import MANUAL
+from linkrisk.datasets.tables.relations import equal_cells
 from linkrisk.datasets.tables.stored_table import (
     FIXED,
     SAFE,
@@ -106,7 +107,7 @@ def with_apriori(
     if not table.by:
         raise DataError(f"{table.name} has no columns of codes, by which {path} names cells")
     number = {codes: at for at, codes in enumerate(table.codes.itertuples(index=False, name=None))}
-    twins = _twins(table) if expand else {}
+    same = equal_cells(table) if expand else np.arange(len(table))
     status = table.status.copy()
     numbers = {name: column.copy() for name, column in table.numbers.items()}
     value = np.abs(table.numbers["value"])
@@ -118,7 +119,7 @@ def with_apriori(
             shown = ", ".join(f"{name}={code}" for name, code in zip(table.by, one.codes, strict=True))
             raise DataError(f"{path}, line {one.line}: there is no cell {shown}")
         if one.word in _STATUSES:
-            for each in twins.get(cell, (cell,)):
+            for each in np.flatnonzero(same == same[cell]).tolist():
                 _set_status(numbers, status, each, _STATUSES[one.word], value[each] * manual / 100.0)
         elif one.word == "PL" and status[cell] != SENSITIVE:
             raise DataError(
@@ -144,21 +145,3 @@ def _set_status(
 
 def _column(numbers: dict[str, FloatArray], name: str, cells: int) -> FloatArray:
     return numbers.setdefault(name, np.full(cells, np.nan))
-
-
-def _twins(table: StoredTable) -> dict[int, tuple[int, ...]]:
-    """Group the cells that are equal by relations of two terms."""
-    from scipy import sparse
-    from scipy.sparse import csgraph
-
-    sizes = np.bincount(table.relation)
-    two = sizes[table.relation] == 2
-    order = np.argsort(table.relation[two], kind="stable")
-    pairs = table.cell[two][order].reshape(-1, 2)
-    shape = (len(table), len(table))
-    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=shape)
-    label = csgraph.connected_components(graph, directed=False)[1]
-    groups: dict[int, list[int]] = {}
-    for cell, one in enumerate(label.tolist()):
-        groups.setdefault(one, []).append(cell)
-    return {cell: tuple(cells) for cells in groups.values() for cell in cells}

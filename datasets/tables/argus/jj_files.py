@@ -122,13 +122,11 @@ def jj_text(table: StoredTable) -> str:
     for at in range(len(table)):
         words = [table.status[at] if name == STATUS else _written(columns[name][at]) for name in _COLUMNS]
         lines.append(" ".join([str(at), *words]))
-    order = np.argsort(table.relation, kind="stable")
-    relation, cell, factor = table.relation[order], table.cell[order], table.coefficient[order]
-    starts = np.flatnonzero(np.diff(relation, prepend=-1))
-    lines.append(str(starts.size))
-    for begin, end in zip(starts, [*starts[1:], relation.size], strict=True):
-        terms = [f"{cell[at]} ({_written(factor[at])})" for at in range(begin, end)]
-        lines.append(f"0 {end - begin} : {' '.join(terms)}")
+    relations = table.terms_by_relation()
+    lines.append(str(len(relations)))
+    for terms in relations:
+        written = [f"{table.cell[at]} ({_written(table.coefficient[at])})" for at in terms]
+        lines.append(f"0 {terms.size} : {' '.join(written)}")
     return "\n".join(lines) + "\n"
 
 

@@ -64,13 +64,13 @@ def tree_of(variable: Variable, codes: Iterable[str], path: Path) -> CodeTree:
     return CodeTree.of(variable.name, {**parents, **dict.fromkeys(sorted(missing), total)}, str(path), total)
 
 
-def tree_text(tree: CodeTree, lead: str = "@") -> str:
+def tree_text(tree: CodeTree) -> str:
     """Write a tree as a file of ARGUS (.hrc), without its total."""
     below = {int(line[0]): line[1:].tolist() for line in tree.inner}
     lines, pending = [], [(0, at) for at in reversed(below.get(0, []))]
     while pending:
         depth, at = pending.pop()
-        lines.append(lead * depth + tree.codes[at])
+        lines.append("@" * depth + tree.codes[at])
         pending += [(depth + 1, one) for one in reversed(below.get(at, []))]
     return "\n".join(lines) + "\n"
 

@@ -99,24 +99,19 @@ _SAFE_CODE, _SUPPRESSED_CODE, _EMPTY_CODE = "1", "3", "14"
 """Numbers of statuses in tau-ARGUS; that of a cell unsafe by a rule stands for all that are suppressed."""
 
 
-def values_as_text(table: StoredTable, decimals: int | None = None) -> list[str]:
-    """Write the values with as many decimals as all of them need, at most nine."""
-    value = table.numbers["value"]
-    needed = decimals if decimals is not None else decimals_of(value)
-    return [f"{one:.{needed}f}" for one in value.tolist()]
-
-
-def decimals_of(value: npt.NDArray[np.float64], most: int = 9) -> int:
-    """Count the decimals of numbers, at most `most`."""
+def decimals_of(value: npt.NDArray[np.float64]) -> int:
+    """Count the decimals of numbers, at most nine."""
     close = 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0)))
-    return next((at for at in range(most) if (np.abs(value - np.round(value, at)) <= close).all()), most)
+    return next((at for at in range(9) if (np.abs(value - np.round(value, at)) <= close).all()), 9)
 
 
 def safe_cells(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> list[str]:
     """Write each cell: its value, `SUPPRESSED`, or `NOBODY` where it is empty."""
+    value = table.numbers["value"]
+    digits = decimals_of(value)
     return [
-        SUPPRESSED if gone else NOBODY if empty else text
-        for text, gone, empty in zip(values_as_text(table), suppressed, nobody, strict=True)
+        SUPPRESSED if gone else NOBODY if empty else f"{one:.{digits}f}"
+        for one, gone, empty in zip(value.tolist(), suppressed, nobody, strict=True)
     ]
 
 
@@ -238,7 +233,7 @@ def _described(table: StoredTable, brief: bool) -> list[Column]:
     """Describe the columns behind the codes."""
     numbers, frame = table.numbers, table.cells
     value = numbers["value"]
-    digits = max(decimals_of(value), 0)
+    digits = decimals_of(value)
     made = [Column("value", in_full(value), {"numeric": "", "decimals": str(digits)})]
     if RESPONDENTS in frame:
         made.append(

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from table_pairs import make_table_pair
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.datasets.pairs.alignment import make_table_pair
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 
 RECORDS = 40

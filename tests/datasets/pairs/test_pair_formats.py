@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from format_cases import WRITTEN, there_and_back
+from table_pairs import make_table_pair
 
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.tables import load_table
-from linkrisk.datasets.pairs.alignment import make_table_pair
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 
 ORIGINAL = pd.DataFrame({"id": ["007", "008", "009", "010"], "x": [1.5, 2.25, 3.5, 9.0], "y": [4, 3, 9, 1]})

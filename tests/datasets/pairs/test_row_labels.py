@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from table_pairs import make_table_pair
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.alignment import TablePair, make_table_pair
+from linkrisk.datasets.pairs.alignment import TablePair
 
 NOTE = (
     "records were aligned by the labels of the two indexes, which hold the same ones in different orders; "

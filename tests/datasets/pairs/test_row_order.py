@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from table_pairs import make_table_pair
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.noise import AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.writing import write_table
-from linkrisk.datasets.pairs.alignment import make_table_pair
 from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 60
