@@ -49,7 +49,7 @@ COMMANDS = {
         "report --certificate",
         "tables audit --certificate",
     ],
-    "solver/certificates/checking/json_files.py": ["report --certificate"],
+    "solver/certificates/checking/verify.py": ["report --certificate"],
     "solver/linkage/parameters.py": ["the FILE.json that mask --record has written"],
     "solver/measures/known_masking.py": ["which mask --record wrote"],
     "solver/report/leaking.py": ["--table FILE of fit writes them all"],

@@ -25,7 +25,7 @@ EXAMPLE = (
 def run(asked: VerifyCommand) -> int:
     """Check and say what is proved; 1 when a check fails, or a table is not protected."""
     from linkrisk.datasets.microdata.writing import write_whole
-    from linkrisk.solver.certificates.operations.claims import quoted
+    from linkrisk.solver.certificates.operations.verification import quoted
     from linkrisk.solver.certificates.operations.verify import verify
     from linkrisk.solver.commands.progress import progress_line, reporter
 

@@ -159,7 +159,7 @@ def _grow(pair: LinkagePair, aggregator: Aggregator) -> None:
 def _certificates() -> None:
     """What making a certificate and checking it call."""
     from linkrisk.solver.certificates.checking.simplex_kernels import replay
-    from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+    from linkrisk.solver.certificates.writing.simplex import TreeSearch
 
     values = np.random.default_rng(1).integers(-9, 10, size=(_BLOCKS, _ATTRIBUTES), dtype=np.int64)
     owner, weight = np.arange(_BLOCKS, dtype=np.int64), np.ones(_BLOCKS, dtype=np.int64)
@@ -318,15 +318,15 @@ def _check() -> None:
     from fractions import Fraction
 
     from linkrisk.solver.certificates.checking.linkage import FastLinkage
+    from linkrisk.solver.certificates.checking.record_arrays import FastRecords
+    from linkrisk.solver.certificates.core.claims import Problem
     from linkrisk.solver.certificates.core.families import WeightedMean
-    from linkrisk.solver.certificates.core.linkage import best_order
-    from linkrisk.solver.certificates.core.problem import Problem
-    from linkrisk.solver.certificates.core.records import Files, Records
+    from linkrisk.solver.certificates.core.records import Files
 
     values = np.random.default_rng(1).normal(size=(2, 40)).tolist()
     chosen = ("weighted-mean", "original-to-masked", "strict", "own", "squared", "nearest")
-    records = Records(Files(values, values, range(40)), Problem(*chosen, ["A", "B"], {}))
+    records = FastRecords(Files(values, values, range(40)), Problem(*chosen, ["A", "B"], {}))
     linkage, theta = FastLinkage(records, WeightedMean("AB")), [Fraction(1), Fraction(1)]
     linkage.linked(theta)
     linkage.settled(theta)
-    best_order(linkage)
+    linkage.best_order()

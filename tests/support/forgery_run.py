@@ -29,10 +29,15 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import KnownRecoding
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
-from linkrisk.solver.certificates.checking.json_files import read_object
-from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, fit_problem, verify
+from linkrisk.solver.certificates.checking.verify import (
+    FullVerdict,
+    demand_fit,
+    fit_problem,
+    read_object,
+    verify,
+)
 from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.certificates.operations.claims import coverage, proved
+from linkrisk.solver.certificates.operations.verification import coverage, proved
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator

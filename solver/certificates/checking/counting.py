@@ -18,8 +18,13 @@ import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray, LongArray
 from linkrisk.solver.certificates.checking.box_kernels import Asked, Distance, Near, find_nearest, list_near
-from linkrisk.solver.certificates.checking.boxes import boxes, compared, in_chunks, spatial_order
-from linkrisk.solver.certificates.checking.record_arrays import RecordArrays
+from linkrisk.solver.certificates.checking.record_arrays import (
+    RecordArrays,
+    boxes,
+    compared,
+    in_chunks,
+    spatial_order,
+)
 from linkrisk.solver.certificates.checking.rounded import ROUNDED
 from linkrisk.solver.certificates.core.linkage import Linkage, whole_numbers
 
@@ -160,8 +165,8 @@ class Count:
         for block in np.flatnonzero(~records.reached).tolist():
             result.rank[block] = records.rivals(block).size
         result.rank[:] += 1
-        for at in range(0, many, ROOM):
-            self._measure(np.arange(at, min(at + ROOM, many)), result)
+        near = np.argsort(self._boxes.places[records.partners])
+        in_chunks(near, lambda blocks: self._measure(blocks, result))
         return result
 
     def _in_chunks(self, settle: Callable[[IndexArray], None]) -> None:

@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from operator import le
 from typing import Any
 
 import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray, LongArray
 from linkrisk.solver.certificates.checking.box_kernels import settle_order
-from linkrisk.solver.certificates.checking.boxes import (
+from linkrisk.solver.certificates.checking.counting import Count, Settled
+from linkrisk.solver.certificates.checking.record_arrays import (
     CHUNK,
     Boxes,
+    RecordArrays,
     boxes,
     compared,
     in_chunks,
     spatial_order,
 )
-from linkrisk.solver.certificates.checking.counting import Count, Settled
-from linkrisk.solver.certificates.checking.record_arrays import RecordArrays
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
-from linkrisk.solver.certificates.core.claims import demand
-from linkrisk.solver.certificates.core.families import Family
-from linkrisk.solver.certificates.core.linkage import Compared, Enough, Linkage
-from linkrisk.solver.certificates.core.records import TIE, Records
-from linkrisk.solver.certificates.core.simplex_tree import Tree, rounded_up
+from linkrisk.solver.certificates.core.claims import Claim
+from linkrisk.solver.certificates.core.families import Family, Vector
+from linkrisk.solver.certificates.core.linkage import Linkage, Order, rounded_up
+from linkrisk.solver.certificates.core.records import TIE, Partner, Records
+
+Enough = Callable[[Fraction], bool]
+"""Whether a weight that an order and all longer ones cannot exceed is worth to be searched."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What an order of attributes leaves of the blocks: how many are linked, and their weight.
+
+    `state` is 0 where ties are left, 1 where a block is linked, -1 where it is not; `ties` says whether some
+    are left.
+    """
+
+    state: LongArray
+    ties: bool
+    count: int
+    weight: Fraction
+
 
 _BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
 
@@ -48,6 +67,13 @@ class Orders:
         """All blocks whose partner is possible: 0 where ties are left, 1 where linked, -1 where never."""
         state = np.where(self._arrays.reached, 0, -1).astype(np.int64)
         return Compared(state, bool((state == 0).any()), 0, Fraction(0))
+
+    def compare_some(
+        self, ranked: bool, sequences: Mapping[int, Sequence[int]], before: Compared, enough: Enough
+    ) -> dict[int, Compared]:
+        """What is left when the last of each sequence is compared, too; nothing where that is not enough."""
+        found = {k: self.compare(ranked, sequence, before, enough) for k, sequence in sequences.items()}
+        return {k: one for k, one in found.items() if one}
 
     def compare(
         self, ranked: bool, sequence: Sequence[int], before: Compared, enough: Enough
@@ -98,6 +124,9 @@ class Orders:
         return (-np.sort(-mine), -np.sort(-tied)) if ranked else (mine, tied)
 
 
+MOST_KEPT = 1 << 22
+"""Numbers of constraints that are remembered."""
+
 _PROBLEMS = (
     "",
     "a leaf may link more than the bound",
@@ -120,6 +149,8 @@ class FastLinkage(Linkage):
     def __init__(self, records: Records, family: Family, *, settles: bool = False) -> None:
         super().__init__(records, family)
         self._settles = settles
+        self._partners: dict[int, Partner] = {}
+        self._known: dict[tuple[int, int], Vector] = {}
         self._settled: tuple[Sequence[Fraction], Settled] | None = None
 
     @cached_property
@@ -130,6 +161,21 @@ class FastLinkage(Linkage):
     @cached_property
     def _orders(self) -> Orders:
         return Orders(self.arrays)
+
+    def partner(self, block: int) -> Partner:
+        """The partner of a block, with its ties; remembered."""
+        if block not in self._partners:
+            self._partners[block] = super().partner(block)
+        return self._partners[block]
+
+    def constraint(self, block: int, rival: int) -> Vector:
+        """What must be positive for the rival not to keep the block from being linked; remembered."""
+        known = self._known.get((block, rival))
+        if known is None:
+            known = super().constraint(block, rival)
+            if len(self._known) * len(known) < MOST_KEPT:
+                self._known[block, rival] = known
+        return known
 
     def linked(self, theta: Sequence[Fraction]) -> list[bool]:
         """Whether exact parameters link each block."""
@@ -145,31 +191,41 @@ class FastLinkage(Linkage):
             self._settled = theta, Count(self, self.arrays, theta).settled()
         return self._settled[1]
 
-    def uncompared(self) -> Compared:
-        """All blocks whose partner is possible."""
-        return self._orders.uncompared()
-
-    def compare(
-        self, ranked: bool, sequence: Sequence[int], before: Compared, enough: Enough
-    ) -> Compared | None:
-        """What is left when the last attribute (or rank) of a sequence is compared, too."""
-        return self._orders.compare(ranked, sequence, before, enough)
+    def orders(self, ranked: bool, first: int, above: Fraction) -> Iterator[Order]:
+        """Orders that link more than a weight, given up as soon as they cannot, by the steps of the core."""
+        front: tuple[int, ...] = ()
+        state, left, weight = self._orders.uncompared(), [first], Fraction(-1)
+        while left and state.ties:
+            longer = {k: (*front, k) for k in left}
+            known = self._orders.compare_some(ranked, longer, state, lambda most: most > above)
+            if not known:
+                return
+            yield from (Order((*front, k), ranked, one.count, one.weight) for k, one in known.items())
+            # Where the best is one that was given up, what comes of it links too little.
+            least = max(one.weight for one in known.values())
+            longer = {k: order for k, order in longer.items() if k not in known}
+            known |= self._orders.compare_some(ranked, longer, state, partial(le, least))
+            best = max(sorted(known), key=lambda k: known[k].weight)
+            if known[best].weight <= weight:
+                return
+            front, state, weight = (*front, best), known[best], known[best].weight
+            left = [k for k in range(self.family.n) if k not in front]
 
     def check_tree(
-        self, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, tree: Tree
+        self, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, nodes: Claim
     ) -> int:
         """Check a simplex tree in 64-bit whole numbers."""
-        many, where = sum(map(len, rivals.values())), tree.where.removesuffix(", tree")
-        demand(many * self.family.dimension <= MOST_ENTRIES, f"{where}, rivals: there are too many")
+        many = sum(map(len, rivals.values())) * self.family.dimension
+        nodes.demand(many <= MOST_ENTRIES, ": its blocks have too many rivals")
         total = sum(weight.values())
         fits = total <= LARGEST_TOTAL
-        demand(fits, f"{where}: the weights of the blocks are too large for a simplex tree")
-        demand(0 <= most <= LARGEST_TOTAL, f"{where}: a bound of {most} units is out of range")
+        nodes.demand(fits, ": the weights of the blocks are too large for a simplex tree")
+        nodes.demand(0 <= most <= LARGEST_TOTAL, f": a bound of {most} units is out of range")
         own = np.array([weight[block] for block in rivals], dtype=np.int64)
         left = most - (total - int(own.sum()))  # blocks without rivals count as linked everywhere
-        codes = np.frombuffer(tree.nodes, dtype=np.uint8)
+        codes = np.frombuffer(nodes.content, dtype=np.uint8)
         problem, at, leaves = replay(*tree_rows(self, rivals), own, left, codes)
-        demand(problem == 0, f"{tree.where}: at node {at}, {_PROBLEMS[problem]}")
+        nodes.demand(problem == 0, f"[{at}]: {_PROBLEMS[problem]}")
         return int(leaves)
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.numeric import numeric_matrix
+from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.solver.certificates.checking.linkage import FastLinkage
+from linkrisk.solver.certificates.checking.record_arrays import FastRecords
 from linkrisk.solver.certificates.checking.shown import (
     check_euclid,
     check_parameters,
@@ -24,12 +29,77 @@ from linkrisk.solver.certificates.checking.shown import (
 )
 from linkrisk.solver.certificates.core.check import Check, Verdict
 from linkrisk.solver.certificates.core.check import demand_fit as core_demand_fit
-from linkrisk.solver.certificates.core.claims import Claim, MalformedError, demand
+from linkrisk.solver.certificates.core.claims import Claim, MalformedError, Problem, demand, read_problem
 from linkrisk.solver.certificates.core.families import family_of
-from linkrisk.solver.certificates.core.problem import Problem, read_problem
-from linkrisk.solver.certificates.core.records import Files, Records
+from linkrisk.solver.certificates.core.records import Files
 from linkrisk.solver.certificates.core.samples import Limit
 from linkrisk.solver.run.errors import UsageError
+
+LARGEST_FILE = 1 << 28
+"""Bytes of a file that is read."""
+
+MOST_ITEMS = 1 << 24
+"""Commas and brackets in it: at sixty bytes a value, what is read stays far below two gigabytes."""
+
+FORMAT = "linkrisk-certificates"
+KEY, FAMILY, FIT, CERTIFICATE = "certificates", "aggregator", "fit", "certificate"
+"""Keys of what `report --certificate` writes, and of each of its entries."""
+
+_WRITER = "report --certificate"
+
+
+def read_object(path: str | Path, writer: str) -> dict[str, Any]:
+    """Read a JSON object, compressed where the name ends with ``.gz``; messages name the command `writer`.
+
+    UsageError if the file cannot be read, is too large, no JSON object, or ambiguous (`strict_json`).
+    """
+    hint = f"give the file that `{writer}` wrote"
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else Path(path).open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (EOFError, zlib.error):
+        raise UsageError(f"{path} is not a whole gzip file; {hint}") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}; {hint}") from None
+    if len(content) > LARGEST_FILE or sum(map(content.count, (b",", b"[", b"{"))) > MOST_ITEMS:
+        raise UsageError(f"{path} is too large to be checked; {hint}")
+    try:
+        found = parse(content)
+    except AmbiguousError as error:
+        raise UsageError(f"{path} cannot be used: {error}; {hint}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is not valid JSON; {hint}") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{path} does not hold a JSON object; {hint}")
+    return found
+
+
+def is_bundle(content: Mapping[str, Any]) -> bool:
+    """Whether a JSON object is what `report --certificate` writes."""
+    return content.get("format") == FORMAT
+
+
+def fits_and_certificates(content: Mapping[str, Any], name: str) -> dict[str, tuple[Any, Any]]:
+    """Fit and certificate by aggregator; UsageError if the file `name` is not as it was written."""
+    listed = content.get(KEY)
+    if not isinstance(listed, list):
+        raise UsageError(f"{name} has no list of certificates; give the file that `{_WRITER}` wrote")
+    if not listed:
+        raise UsageError(f"{name} has no certificate: the report that wrote it says why")
+    found: dict[str, tuple[Any, Any]] = {}
+    for at, entry in enumerate(listed, start=1):
+        where = f"{name}, certificate {at}"
+        for key in (FIT, CERTIFICATE):
+            if not isinstance(entry, Mapping) or not isinstance(entry.get(key), Mapping):
+                raise UsageError(f"{where} has no '{key}'; give the file that `{_WRITER}` wrote")
+        family = entry[FIT].get(FAMILY)
+        if not isinstance(family, str):
+            raise UsageError(f"{where}: its fit does not say of which family it is")
+        if family in found:
+            raise UsageError(f"{name} has two certificates of {family!r}; give the file as it was written")
+        found[family] = entry[FIT], entry[CERTIFICATE]
+    return found
 
 
 @dataclass(frozen=True)
@@ -90,7 +160,8 @@ def verify(
         problem = fit_problem(fit, names[0])
         _check_files(files, problem)
         compared = partial(FastLinkage, settles=not left_out(claim))
-        check = Check(fit, certificate, core_files(files, problem, _strata(claim)), names, compared)
+        proof = Claim(dict(certificate), names[1])
+        check = Check(claim, proof, core_files(files, problem, _strata(claim)), FastRecords, compared)
         _check_weights(files, problem, names[0])
         records, linkage = check.linkage.records, check.linkage
         assert isinstance(linkage, FastLinkage)
@@ -107,7 +178,7 @@ def verify(
             impossible=linkage.arrays.impossible_pairs(),
             pairs=records.blocks * records.candidates,
             has_missing=any(
-                one.from_missing or (one.table and len(one.table) > len(problem.categories[name]))
+                one.missing is not None or (one.table and len(one.table) > len(problem.categories[name]))
                 for name, one in zip(problem.attributes, records.attributes, strict=True)
             ),
             weighted_file=None if problem.weight is None else _file_of(files, problem.weight),
@@ -117,13 +188,13 @@ def verify(
 
 def linkage_of(files: FilePair, problem: Problem) -> FastLinkage:
     """The records of a problem in exact numbers, and as arrays."""
-    return FastLinkage(Records(core_files(files, problem), problem), family_of(problem))
+    return FastLinkage(FastRecords(core_files(files, problem), problem), family_of(problem))
 
 
 def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
     """Reject a fit that claims a smaller bound, or more lost records, than its certificate proves."""
     with usage_errors():
-        core_demand_fit(fit, verdict, name)
+        core_demand_fit(Claim(dict(fit), name), verdict)
 
 
 def core_files(files: FilePair, problem: Problem, strata: str | None = None) -> Files:
@@ -153,10 +224,8 @@ def _file_of(files: FilePair, column: str) -> str | None:
 
 def _strata(fit: Claim) -> str | None:
     """The column of the strata of a draw, if there is one."""
-    sampling = fit.get("sampling")
-    draw = sampling.get("draw") if isinstance(sampling, dict) else None
-    strata = draw.get("strata") if isinstance(draw, dict) else None
-    return strata if isinstance(strata, str) else None
+    draw = fit.inner("sampling", "draw") if fit.has("sampling") else None
+    return draw.text("strata") if draw is not None and draw.has("strata") else None
 
 
 def _check_files(files: FilePair, problem: Problem) -> None:

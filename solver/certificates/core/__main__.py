@@ -1,4 +1,8 @@
-"""``python -m core``: check a certificate, and say what it proves."""
+"""``python -m core``: check a certificate from CSV files, and say what it proves.
+
+Numbers have a point, dates are as 2026-11-27. Other formats of files, and records in other orders than by a
+column or by place, are read by whoever calls `check.check_fit` with the values.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,76 @@ import argparse
 import csv
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
 
-from .check import Verdict, check_fit
-from .claims import Claim, MalformedError, RejectedError, demand, read_json, require
-from .files import read_files
-from .problem import Problem, read_problem
+from .check import check_fit
+from .claims import Claim, MalformedError, Problem, RejectedError, demand, read_json, read_problem, require
+from .records import Files
 from .samples import described_draw
 from .tables import FORMAT, check_table, read_table
+
+EMPTY = ("", "NA", "NaN")  # cells without a value
+
+
+def read_columns(path: str | Path) -> dict[str, list[str]]:
+    """The columns of a CSV file, as texts."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MalformedError(f"{path} cannot be read: {error}") from None
+    csv.field_size_limit(1 << 24)
+    mark = max(",;\t", key=(lines or [""])[0].count)
+    rows = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines, delimiter=mark)]
+    same = len(rows) > 1 and all(len(row) == len(rows[0]) for row in rows)
+    require(same, f"{path} has no rows, or rows of different lengths")
+    require(len(set(rows[0])) == len(rows[0]), f"{path} has two columns of one name")
+    return {name: list(cells) for name, *cells in zip(*rows, strict=True)}
+
+
+def read_files(
+    original: str | Path, masked: str | Path, problem: Problem, id_column: str | None, missing: Iterable[str]
+) -> Files:
+    """Two files; records belong together by a column of ids, or row by row where there is none."""
+    tables = [read_columns(original), read_columns(masked)]
+    for name in [*problem.attributes, *([] if id_column is None else [id_column])]:
+        require(all(name in table for table in tables), f"there is no column {name!r} in both files")
+    empty = {*EMPTY, *missing}
+    values = [[_values(table[name], name, problem, empty) for name in problem.attributes] for table in tables]
+    others = {name: (file == 0, tables[file][name]) for file in (1, 0) for name in tables[file]}
+    sizes = [len(next(iter(table.values()))) for table in tables]
+    if id_column is None:
+        require(sizes[0] == sizes[1], "the files have different numbers of rows: name a column of ids")
+        return Files(values[0], values[1], range(sizes[0]), others)
+    ids = [table[id_column] for table in tables]
+    require(all(len(set(one)) == len(one) for one in ids), f"{id_column!r} has an id twice")
+    places = {one: at for at, one in enumerate(ids[1])}
+    partner = [places.get(one, -1) for one in ids[0]]
+    require(max(partner) >= 0, f"no id of {id_column!r} is in both files")
+    return Files(values[0], values[1], partner, others)
+
+
+def _values(cells: list[str], name: str, problem: Problem, empty: set[str]) -> list[float]:
+    """An attribute as `records.Values`: categories by their positions, dates by days since 1970."""
+    places = {one: float(at) for at, one in enumerate(problem.categories.get(name, ()))}
+    found = []
+    for row, cell in enumerate(cells, start=1):
+        try:
+            if cell in empty:
+                value = float(len(places)) if places else math.nan
+            elif places:
+                value = places[cell]
+            elif problem.scales.get(name) == "date":
+                value = float((date.fromisoformat(cell) - date(1970, 1, 1)).days)
+            else:
+                value = math.nan if "_" in cell else float(cell)
+            if not (cell in empty or math.isfinite(value)):
+                raise ValueError
+        except (KeyError, ValueError):
+            raise MalformedError(f"{name}, row {row}: {cell!r} is no value of this attribute") from None
+        found.append(value)
+    return found
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -24,51 +90,43 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--original", help="CSV")
     parser.add_argument("--masked", help="CSV")
     parser.add_argument("--id", help="column of ids; without it records belong together row by row")
-    parser.add_argument("--missing", action="append", default=[], help="code of a missing value; repeat it")
     parser.add_argument("--cells", help="CSV of a table")
     parser.add_argument("--relations", help="CSV of a table")
+    parser.add_argument("--missing", action="append", default=[], help="code of a missing value; repeat it")
     parser.add_argument("--counts", action="store_true", help="the table is one of counts, not of amounts")
-    asked = parser.parse_args(words)
     try:
-        print(_checked(asked).encode("ascii", "backslashreplace").decode("ascii"))
+        shown, code, file = "\n".join(_checked(parser.parse_args(words))), 0, sys.stdout
     except RejectedError as error:
-        return _refused("rejected", error, 1)
+        shown, code, file = f"rejected: {_line(error)}", 1, sys.stderr
     except (MalformedError, ArithmeticError, ValueError, TypeError, MemoryError, csv.Error) as error:
-        return _refused("error", error, 2)
-    return 0
-
-
-def _refused(what: str, error: Exception, code: int) -> int:
-    line = " ".join(str(error).split()) or type(error).__name__
-    print(f"{what}: {line.encode('ascii', 'backslashreplace').decode('ascii')}", file=sys.stderr)
+        shown, code, file = f"error: {_line(error)}", 2, sys.stderr
+    print(shown.encode("ascii", "backslashreplace").decode("ascii"), file=file)
     return code
 
 
-def _checked(asked: argparse.Namespace) -> str:
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _checked(asked: argparse.Namespace) -> Iterator[str]:
+    """What is proved, a line each."""
     claim = read_json(asked.claim)
     if claim.get("format") == FORMAT:
         require(bool(asked.cells and asked.relations), "the table is needed: --cells and --relations")
-        table = check_table(read_table(asked.cells, asked.relations, asked.counts), claim)
+        cells, relations = read_columns(asked.cells), read_columns(asked.relations)
+        table = check_table(read_table(cells, relations, asked.counts), claim)
         demand(table.demands > 0, "no cell of the table is sensitive: nothing is protected")
-        return (
+        yield (
             f"proved, of a table of {'counts' if asked.counts else 'amounts'}: {table.met} of "
             f"{table.demands} levels hold, {table.missed} do not, {table.undecided} are undecided; "
             f"relations miss 0 by at most {float(table.defect):g}"
         )
+        return
     given = asked.certificate and asked.original and asked.masked
     require(bool(given), "the files are needed: --certificate, --original and --masked")
     problem = read_problem(Claim(claim, asked.claim))
     files = read_files(asked.original, asked.masked, problem, asked.id, asked.missing)
     verdict = check_fit(claim, read_json(asked.certificate), files)
-    how = "row by row" if asked.id is None else f"by {asked.id!r}"
-    alone = len(files.partner) - verdict.records
-    return "\n".join(_proved(verdict, f"records aligned {how}, {alone} without a partner", claim))
-
-
-def _proved(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterator[str]:
-    """All that the claim depends on, and the claim."""
-    problem = verdict.problem
-    yield from _assumed(problem)
     most = f"links more than {_up(verdict.bound)} records"
     if problem.weight is not None:
         most = f"links records that stand for more than {_up(verdict.bound)} (column {problem.weight!r})"
@@ -76,35 +134,21 @@ def _proved(verdict: Verdict, alignment: str, fit: dict[str, object]) -> Iterato
         f"proved: no {verdict.family.words} whose distances differ by more than a tie {most}, "
         f"so at most {verdict.bound_count} of {verdict.records}"
     )
-    how = f"{problem.direction}, ties {problem.ties}, {alignment}"
-    yield (
-        f"of this problem: {how}; {problem.differences} differences of "
-        f"{', '.join(map(repr, problem.attributes))}, standardisation {problem.standardisation}, "
-        f"missing values {problem.missing}"
-    )
-    for name, scale in problem.scales.items():
-        order = ", ".join(map(repr, problem.categories.get(name, ())))
-        yield f"{name!r} is {scale}{': ' if order else ''}{order}"
     if (limit := verdict.limit) is not None:
-        yield (
-            f"proved, with {math.floor(100_000 * limit.confidence) / 1000:g} % confidence: nor more than "
-            f"{_up(limit.weight)}, {limit.count} records; {described_draw(fit)}"
-        )
+        sure = math.floor(100_000 * limit.confidence) / 1000
+        drawn = f"{limit.count} records; {described_draw(claim)}"
+        yield f"proved, with {sure:g} % confidence: nor more than {_up(limit.weight)}, {drawn}"
     yield f"proved: the parameters of the fit link {verdict.linked} records"
     if verdict.order is not None:
         described = verdict.order.described([repr(name) for name in problem.attributes])
         yield f"not covered by this: {described} links {verdict.order.count}"
-
-
-def _assumed(problem: Problem) -> Iterator[str]:
-    """What is known of masking, which no file can show."""
-    for name, lines in problem.possible.items():
-        yield f"assuming that categories of {name!r} can have become those with a 1: {' '.join(lines)}"
-    for name, steps in problem.steps.items():
-        shown = ", ".join(
-            f"from {begin:g} on {'as they are' if to is None else f'{to:g}'}" for begin, to in steps
-        )
-        yield f"assuming that values of {name!r} became: {shown}"
+    how = "row by row" if asked.id is None else f"by {asked.id!r}"
+    alone = len(files.partner) - verdict.records
+    yield f"of this problem: records aligned {how}, {alone} without a partner"
+    for name, value in vars(problem).items():
+        assumed = "assuming of masking" if name in ("possible", "steps", "methods") else "of this problem"
+        if value:
+            yield f"{assumed}: {name} {value!r}"
 
 
 def _up(value: object) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
-from .claims import Claim, demand, items, require
+from .claims import Claim, Problem, demand, read_problem
 from .families import Family, family_of
-from .linkage import Linkage, Order, best_order
-from .problem import CHOICES, Problem, read_problem
+from .linkage import Linkage, Order
 from .proofs import check_bound
 from .records import TOLERANCES, Files, Records
 from .samples import ROUNDED, Limit, check_samples
@@ -47,101 +47,88 @@ class Verdict:
 
 
 class Check:
-    """The check of one fit by its certificate, which messages call `names`; `linkage` compares records."""
+    """The check of one fit by its certificate; `records` and `linkage` are made for it."""
 
     def __init__(
         self,
-        fit: Mapping[str, Any],
-        certificate: Mapping[str, Any],
+        fit: Claim,
+        certificate: Claim,
         files: Files,
-        names: tuple[str, str] = ("the fit", "the certificate"),
+        records: type[Records] = Records,
         linkage: Callable[[Records, Family], Linkage] = Linkage,
     ) -> None:
-        self.fit, self.certificate = Claim(dict(fit), names[0]), Claim(dict(certificate), names[1])
+        self.both = self.fit, self.certificate = fit, certificate
         self._files = files
-        known = self.certificate.text("format") == FORMAT and self.certificate.whole("version") == VERSION
-        require(
-            known, f"{names[1]} is not a certificate of version {VERSION}; make it again with this version"
+        known = (certificate.text("format"), certificate.whole("version")) == (FORMAT, VERSION)
+        old = f" is not a certificate of version {VERSION}; make it again with this version"
+        certificate.require(known, old)
+        problem = read_problem(fit)
+        _demand_same(problem, read_problem(certificate.inner("problem")))
+        for key, value in TOLERANCES.items():
+            told = certificate.inner("tolerances", key)
+            told.demand(told.exact() == Fraction(value), f": ties are within {value:g} here")
+        self.sampled, other = (
+            any(one.has(key) for key in ("confidence", "sampling", "samples")) for one in self.both
         )
-        problem = read_problem(self.fit)
-        _demand_same(problem, read_problem(self.certificate.inner("problem")))
-        tolerances = self.certificate.inner("tolerances")
-        for name, value in TOLERANCES.items():
-            right = tolerances.exact(name) == Fraction(value)
-            demand(right, f"{tolerances.where}, {name}: ties are within {value:g} here")
-        self._sampled = [_is_sampled(one) for one in (self.fit, self.certificate)]
-        same = self._sampled[0] == self._sampled[1]
-        demand(
-            same, f"{names[1]}: the one of fit and certificate is about samples, the other about all records"
-        )
-        family = family_of(problem)
-        self.linkage = linkage(Records(files, problem), family)
-        for key, size in (
-            ("records", self.linkage.records.blocks), ("candidates", self.linkage.records.candidates)
-        ):  # fmt: skip
-            for one in (self.fit, self.certificate):
-                demand(one.whole(key) == size, f"{one.where}, {key}: the files have {size}")
-        self.theta, other = (_parameters(family, one) for one in (self.certificate, self.fit))
-        demand(self.theta == other, f"{names[1]}, parameters: they are not those of {names[0]}")
+        about = ": the one of fit and certificate is about samples, the other about all records"
+        certificate.demand(self.sampled == other, about)
+        family, known_records = family_of(problem, fit.where), records(files, problem)
+        self.linkage = linkage(known_records, family)
+        sizes = {"records": known_records.blocks, "candidates": known_records.candidates}
+        for one, (key, size) in product(self.both, sizes.items()):
+            one.demand(one.whole(key) == size, f", {key}: the files have {size}")
+        self.theta, own = (_parameters(family, one.inner("parameters")) for one in (certificate, fit))
+        certificate.demand(own == self.theta, f", parameters: they are not those of {fit.where}")
         self.linked = [block for block, linked in enumerate(self.linkage.linked(self.theta)) if linked]
 
     def verdict(self) -> Verdict:
         """What is proven, whatever the fit claims besides."""
-        least = len(self.linked) if counts_all(self.fit) else 0
-        for one in (self.fit, self.certificate):
-            count, many = one.whole("linked"), len(self.linked)
-            right = least <= count <= many
-            demand(right, f"{one.where}, linked: {count}, but the parameters link {many}")
+        linked, fit, certificate = len(self.linked), self.fit, self.certificate
+        least = linked if counts_all(fit) else 0
+        for one in self.both:
+            count = one.whole("linked")
+            right = least <= count <= linked
+            one.demand(right, f", linked: {count}, but the parameters link {linked}")
         records, problem, limit = self.linkage.records, self.linkage.records.problem, None
         everyone, keys = range(records.blocks), objective_keys(problem)
-        if all(self._sampled):
-            method, files = "samples", self._files
-            key = "linked" if keys is None else keys[0]
-            bound, limit = check_samples(self.fit, self.certificate, files, self.linkage, self.linked, key)
+        if self.sampled:
+            method, key = "samples", "linked" if keys is None else keys[0]
+            bound, limit = check_samples(fit, certificate, self._files, self.linkage, self.linked, key)
         else:
-            proof = self.certificate.inner("proof")
-            method = proof.text("method")
-            bound = check_bound(self.linkage, proof, everyone, self.certificate.inner("bound"))
+            method = certificate.text("proof", "method")
+            bound = check_bound(self.linkage, certificate, everyone)
         linkable = [block for block in everyone if block not in bound.unlinkable]
         proven = min(bound.weight, records.weight(linkable))  # in coarse units it may be more than all
         count, weight = records.most_within(linkable, proven), records.weight(self.linked)
-        linked = len(self.linked)
-        demand(
-            linked <= count and weight <= proven,
-            f"{self.certificate.where}, bound: the parameters link {linked}, more than the {count} it allows",
-        )
-        order, lost = best_order(self.linkage, proven), len(bound.unlinkable)
+        right = linked <= count and weight <= proven
+        certificate.demand(right, f", bound: the parameters link {linked}, more than the {count} it allows")
         sizes = records.blocks, linked, weight, proven, count, records.total_weight
-        proof_sizes = method, lost, bound.cores, bound.leaves
-        return Verdict(problem, self.linkage.family, *sizes, order, *proof_sizes, limit)
+        order, lost = self.linkage.best_order(proven), len(bound.unlinkable)
+        proof = method, lost, bound.cores, bound.leaves
+        return Verdict(problem, self.linkage.family, *sizes, order, *proof, limit)
 
 
 def _demand_same(fit: Problem, certificate: Problem) -> None:
     """Reject a certificate of another problem."""
-    for name in ("aggregator", *CHOICES, "attributes", "options", "weight"):
+    for name in (one.name for one in fields(Problem)):
         here, there = getattr(fit, name), getattr(certificate, name)
-        demand(here == there, f"problem: the fit has {name} {here}, the certificate {there}")
-    schemas = [(one.scales, one.categories, one.forms) for one in (fit, certificate)]
-    demand(schemas[0] == schemas[1], "problem: the fit and the certificate have different schemas")
-    demand(fit == certificate, "problem: the fit and the certificate have different recodings")
+        differs = f"problem: the fit has {name} {here}, the certificate {there}"
+        if isinstance(here, dict) and name != "options":
+            differs = f"problem: the fit and the certificate have different {name}"
+        demand(here == there, differs)
 
 
-def _is_sampled(claim: Claim) -> bool:
-    return any(claim.get(key) is not None for key in ("confidence", "sampling", "samples"))
-
-
-def _parameters(family: Family, claim: Claim) -> list[Fraction]:
-    told = claim.inner("parameters")
-    known = {family.keys[0]} <= set(told.content) <= set(family.keys)
-    require(known, f"{told.where} must hold {family.keys[0]} and nothing else")
+def _parameters(family: Family, told: Claim) -> list[Fraction]:
+    known = {family.keys[0]} <= set(told.entries()) <= set(family.keys)
+    told.require(known, f" must hold {family.keys[0]} and nothing else")
     return family.parameters(told)
 
 
 def counts_all(fit: Claim) -> bool:
     """Whether a fit says of every record whether it is linked; else it may have counted a part of them."""
-    table = fit.inner("records_table")
-    rows = [items(row, table.where) for row in table.items("rows")]
-    return table.get("left_out") is None and all(len(row) > 1 and row[1] is not None for row in rows)
+    table, rows = fit.inner("records_table"), fit.items("records_table", "rows")
+    table.require(all(isinstance(row, list) for row in rows), ", rows must be lists")
+    return not table.has("left_out") and all(len(row) > 1 and row[1] is not None for row in rows)
 
 
 def objective_keys(problem: Problem) -> tuple[str, str] | None:
@@ -151,47 +138,41 @@ def objective_keys(problem: Problem) -> tuple[str, str] | None:
     return ("expected_links", "expected_links_upper_bound") if problem.share else None
 
 
-def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
+def demand_fit(claim: Claim, verdict: Verdict) -> None:
     """Reject a fit that claims a smaller bound, more lost records, or an optimum that leaves a gap."""
-    claim = Claim(dict(fit), name)
-    count, order = claim.whole("linked_upper_bound"), verdict.order
-    where = f"{name}, linked_upper_bound:"
-    most, proved = verdict.records, verdict.bound_count
-    demand(count <= most, f"{where} more is claimed than there are records, {most}")
-    demand(verdict.linked <= count, f"{where} {count}, but {verdict.linked} are linked")
-    demand(proved <= count, f"{where} {count} is claimed, the certificate proves {proved}")
+    order, proved, told = verdict.order, verdict.bound_count, claim.inner("linked_upper_bound")
+    count, lost, status = told.whole(), claim.whole("lost"), claim.text("status")
+    told.demand(count <= verdict.records, f": more is claimed than there are records, {verdict.records}")
+    told.demand(verdict.linked <= count, f": {count}, but {verdict.linked} are linked")
+    told.demand(proved <= count, f": {count} is claimed, the certificate proves {proved}")
     if order is not None:
         attack = order.described(verdict.problem.attributes)
-        demand(order.count <= count, f"{where} {count} is claimed, {attack} links {order.count}")
-    lost = claim.whole("lost")
-    demand(
-        0 <= lost <= verdict.lost, f"{name}, lost: {lost} is claimed, the certificate proves {verdict.lost}"
-    )
+        told.demand(order.count <= count, f": {count} is claimed, {attack} links {order.count}")
+    right = 0 <= lost <= verdict.lost
+    claim.demand(right, f", lost: {lost} is claimed, the certificate proves {verdict.lost}")
     bound, reached = Fraction(count), Fraction(verdict.linked)
     keys = objective_keys(verdict.problem)
     if keys is not None:
         bound, reached = claim.exact(keys[1]), verdict.linked_weight
         _demand_sums(claim, verdict, keys)
-    status = claim.text("status")
-    demand(status in STATUSES, f"{name}, status must be one of {', '.join(STATUSES)}")
+    claim.demand(status in STATUSES, f", status must be one of {', '.join(STATUSES)}")
     ends = f"at most {float(bound):.10g} are linked and {float(reached):.10g} are"
-    proved_optimal = status != "optimal" or bound <= reached * (1 + ROUNDED)
-    demand(proved_optimal, f"{name}, status: it is not optimal, {ends}")
+    optimal = status != "optimal" or bound <= reached * (1 + ROUNDED)
+    claim.demand(optimal, f", status: it is not optimal, {ends}")
 
 
 def _demand_sums(claim: Claim, verdict: Verdict, keys: tuple[str, str]) -> None:
     """Reject a sum that is not linked, and a bound on it that does not hold or is beyond all."""
-    reached, told = verdict.linked_weight, claim.exact(keys[0])
-    exact = abs(told - reached) <= ROUNDED * reached if counts_all(claim) else told <= reached * (1 + ROUNDED)
-    given = f"{float(told):.10g}, but the parameters give {float(reached):.10g}"
-    demand(exact, f"{claim.where}, {keys[0]}: {given}")
-    bound, order = claim.exact(keys[1]), verdict.order
+    reached, told, more = verdict.linked_weight, claim.exact(keys[0]), 1 + ROUNDED
+    exact = abs(told - reached) <= ROUNDED * reached if counts_all(claim) else told <= reached * more
+    given = f", {keys[0]}: {float(told):.10g}, but the parameters give {float(reached):.10g}"
+    claim.demand(exact, given)
+    bound, order, total = claim.exact(keys[1]), verdict.order, float(verdict.total)
     least = verdict.bound if order is None else order.weight
     how = "the certificate proves" if order is None else "an order of attributes links"
-    where = f"{claim.where}, {keys[1]}: {float(bound):.10g} is claimed,"
-    demand(least <= bound * (1 + ROUNDED), f"{where} {how} {float(least):.10g}")
-    total = f"all records together count {float(verdict.total):.10g}"
-    demand(bound <= verdict.total * (1 + ROUNDED), f"{where} {total}")
+    claimed = f", {keys[1]}: {float(bound):.10g} is claimed,"
+    claim.demand(least <= bound * more, f"{claimed} {how} {float(least):.10g}")
+    claim.demand(bound <= verdict.total * more, f"{claimed} all records together count {total:.10g}")
 
 
 def check_fit(fit: Mapping[str, Any], certificate: Mapping[str, Any], files: Files) -> Verdict:
@@ -200,6 +181,7 @@ def check_fit(fit: Mapping[str, Any], certificate: Mapping[str, Any], files: Fil
     RejectedError if a claim is false or not proven, MalformedError if one of the two is not what it should
     be.
     """
-    verdict = Check(fit, certificate, files).verdict()
-    demand_fit(fit, verdict, "the fit")
+    claim = Claim(fit, "the fit")
+    verdict = Check(claim, Claim(certificate, "the certificate"), files).verdict()
+    demand_fit(claim, verdict)
     return verdict

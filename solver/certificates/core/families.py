@@ -14,30 +14,27 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
 
-from .claims import Claim, MalformedError, demand, exact, items, require
-from .problem import Problem
+from .claims import Claim, MalformedError, Problem, require
 from .records import CANCELLATION, TIE, Partner
 
 Vector = list[int]
 
-Multipliers = Sequence[Sequence[int]]
-"""(subset A, attribute k, y): y times the inequality ``mu(A + k) >= mu(A)``; subsets are bit masks."""
+Multipliers = Sequence[Sequence[int]]  # (A, k, y): y times ``mu(A + k) >= mu(A)``; subsets are bit masks
 
-SLACK = Fraction(1, 10**9)
-"""By how much the sum that should be one may miss it: a common factor changes no comparison."""
+SLACK = Fraction(1, 10**9)  # of a sum that should be one: a common factor changes no comparison
 
-MOST_ATTRIBUTES = 12
-"""Of a measure whose values are listed."""
+MOST_ATTRIBUTES = 12  # of a measure whose values are listed
 
 
 class Family(ABC):
     """A family of distances on n attributes.
 
-    `title` follows "no"; `keys` are what the JSON of its parameters holds, `differences` the kinds of
-    attribute distances that it is defined for. On a `simplex` the domain is all weights that are not negative
-    and sum to one. Ties are `squares` whatever the attribute distances are; constraints are in units of
-    ``2**-shift`` features. `orders` are lexicographic orders that are its limits: False of attributes, True
-    of ranks.
+    `title`, with options the `words`, follows "no"; `keys` are what the JSON of its parameters holds,
+    `differences` the kinds of attribute distances that it is defined for. On a `simplex` the domain is all
+    weights that are not negative and sum to one. Ties are `squares` whatever the attribute distances are;
+    constraints are in units of ``2**-shift`` features, and features multiplied by `factor` to be whole, such
+    as the denominator of a mean. `orders` are lexicographic orders that are its limits: False of attributes,
+    True of ranks.
     """
 
     title: ClassVar[str]
@@ -46,11 +43,10 @@ class Family(ABC):
     simplex: ClassVar[bool] = False
     squares: ClassVar[bool] = False
     shift: ClassVar[int] = TIE
-    k: int | None = None
     orders: tuple[bool, ...] = ()
 
     def __init__(self, attributes: Sequence[str]) -> None:
-        self.attributes, self.n = list(attributes), len(attributes)
+        self.attributes, self.n, self.words = list(attributes), len(attributes), self.title
 
     @classmethod
     def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
@@ -59,13 +55,8 @@ class Family(ABC):
         return cls(attributes)
 
     @property
-    def words(self) -> str:
-        """The title with its options."""
-        return self.title if self.k is None else f"{self.k}-additive {self.title}"
-
-    @property
     def factor(self) -> int:
-        """What features are multiplied by to be whole, such as the denominator of a mean."""
+        """What features are multiplied by to be whole."""
         return 1
 
     @cached_property
@@ -94,6 +85,18 @@ class Family(ABC):
     def parameters(self, claim: Claim) -> list[Fraction]:
         """The exact parameters that a fit names; rejected outside of the domain."""
 
+    def named(self, claim: Claim, names: Sequence[str]) -> list[Fraction]:
+        """The number of each of these names, and of no other, by the first key."""
+        given = claim.inner(self.keys[0])
+        first = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
+        known = sorted(given.entries()) == sorted(names)
+        given.require(known, f" must name the {len(names)} it should have: {first}")
+        return [given.exact(name) for name in names]
+
+    def named_subsets(self, claim: Claim, subsets: Sequence[Sequence[int]]) -> list[Fraction]:
+        """The numbers of subsets: their names are attributes joined by commas."""
+        return self.named(claim, [",".join(self.attributes[k] for k in subset) for subset in subsets])
+
 
 class Weights(Family):
     """Families whose parameters are weights: the weighted mean, OWA, the 2-additive integral."""
@@ -110,9 +113,16 @@ class Weights(Family):
         """What the JSON calls the weights."""
         return self.attributes
 
+    def weights(self, claim: Claim) -> list[Fraction]:
+        """The weights that the JSON holds."""
+        return self.named(claim, self.names)
+
     def parameters(self, claim: Claim) -> list[Fraction]:
         """Weights that sum to one."""
-        return on_simplex(named(claim, "weights", self.names), claim.where)
+        weights = self.weights(claim)
+        claim.demand(min(weights) >= 0, ": a weight is below zero")
+        claim.demand(abs(sum(weights, Fraction(-1))) <= SLACK, ": the weights do not sum to one")
+        return weights
 
 
 class WeightedMean(Weights):
@@ -154,7 +164,7 @@ class TwoAdditive(Weights):
 
     def __init__(self, attributes: Sequence[str], k: int = 2) -> None:
         super().__init__(attributes)
-        self.k = k  # any measure on two attributes is 2-additive
+        self.words = f"{k}-additive {self.title}"  # any measure on two attributes is 2-additive
         self.orders = (False, True) if self.n <= 2 else (False,)
 
     def features(self, c: Sequence[int]) -> Vector:
@@ -162,23 +172,33 @@ class TwoAdditive(Weights):
         pairs = list(combinations(c, 2))
         return [*c, *map(min, pairs), *map(max, pairs)]
 
-    def parameters(self, claim: Claim) -> list[Fraction]:
+    def weights(self, claim: Claim) -> list[Fraction]:
         """From Moebius coefficients: ``-min(c, d) = max(c, d) - c - d``."""
-        moebius = named(claim, "moebius", subset_names(self.attributes, small_subsets(self.n, 2)))
-        single, low, high = moebius[: self.n], [], []
-        for (first, second), value in zip(combinations(range(self.n), 2), moebius[self.n :], strict=True):
-            low.append(max(value, Fraction(0)))
-            high.append(max(-value, Fraction(0)))
-            single[first] -= high[-1]
-            single[second] -= high[-1]
-        return on_simplex([*single, *low, *high], claim.where)
+        moebius = self.named_subsets(claim, small_subsets(self.n, 2))
+        single, pairs = moebius[: self.n], moebius[self.n :]
+        low, high = ([max(sign * value, Fraction(0)) for value in pairs] for sign in (1, -1))
+        for ends, value in zip(combinations(range(self.n), 2), high, strict=True):
+            for k in ends:
+                single[k] -= value
+        return [*single, *low, *high]
 
 
 class Measure(Family):
-    """Choquet integrals over monotone measures whose parameters are those of `limits` and `add`."""
+    """Choquet integrals over monotone measures.
 
+    Parameters belong to `subsets`, whose bit masks are `masks`; `limits` are their least and largest values.
+    They are `summed` to one if they are Moebius coefficients, and multipliers begin at subset `smallest`.
+    """
+
+    title = "Choquet integral"
     smallest: ClassVar[int]
     summed: ClassVar[bool]
+
+    def __init__(self, attributes: Sequence[str], subsets: list[tuple[int, ...]]) -> None:
+        super().__init__(attributes)
+        self.subsets = subsets
+        self.masks = [sum(1 << at for at in subset) for subset in subsets]
+        self.orders = (False, True) if len(subsets[-1]) == self.n else (False,)
 
     @property
     @abstractmethod
@@ -199,8 +219,6 @@ class Measure(Family):
 
     def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
         """By the limits of each parameter, after the multipliers."""
-        if total != 0 and not self.summed:
-            return False
         rest = [value - total for value in vector]
         for subset, attribute, y in multipliers:
             outside = 0 <= attribute < self.n and subset < 2**self.n and not subset >> attribute & 1
@@ -208,17 +226,30 @@ class Measure(Family):
                 return False
             self.add(rest, subset, attribute, y)
         ends = zip(rest, self.limits, strict=True)
-        return total + sum(max(value * low, value * high) for value, (low, high) in ends) <= 0
+        most = total + sum(max(value * low, value * high) for value, (low, high) in ends)
+        return most <= 0 and (total == 0 or self.summed)
+
+    def parameters(self, claim: Claim) -> list[Fraction]:
+        """Those of a monotone measure with value 1 for all attributes."""
+        theta = self.named_subsets(claim, self.subsets)
+        measure = self.values(theta)
+        claim.demand(abs(measure[-1] - 1) <= SLACK, ": the measure of all attributes is not one")
+        for mask, value in enumerate(measure):
+            for more in (mask | 1 << k for k in range(self.n)):
+                where = f": the measure is not monotone from subset {mask:b} to {more:b}"
+                claim.demand(measure[more] >= value, where)
+        return theta
 
 
 class Choquet(Measure):
     """The Choquet integral over all monotone measures; parameter A - 1 is mu(A) for the bit mask A."""
 
-    title = "Choquet integral"
     keys = ("measure",)
-    orders = (False, True)
-    smallest = 1
-    summed = False
+    smallest, summed = 1, False
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        all_, masks = range(len(attributes)), range(1, 2 ** len(attributes))
+        super().__init__(attributes, [tuple(k for k in all_ if mask >> k & 1) for mask in masks])
 
     @classmethod
     def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
@@ -251,13 +282,6 @@ class Choquet(Measure):
         row[(subset | 1 << attribute) - 1] += times
         row[subset - 1] -= times
 
-    def parameters(self, claim: Claim) -> list[Fraction]:
-        """A monotone measure."""
-        subsets = [[k for k in range(self.n) if mask >> k & 1] for mask in range(1, 2**self.n)]
-        theta = named(claim, "measure", subset_names(self.attributes, subsets))
-        check_monotone(self.values(theta), claim.where)
-        return theta
-
     def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
         """The parameters themselves."""
         return [Fraction(0), *theta]
@@ -266,17 +290,12 @@ class Choquet(Measure):
 class KAdditive(Measure):
     """The k-additive integral for k of 3 or more: Moebius coefficients of at most k attributes."""
 
-    title = "Choquet integral"
     keys = ("moebius", "measure")
-    smallest = 0
-    summed = True
+    smallest, summed = 0, True
 
     def __init__(self, attributes: Sequence[str], k: int) -> None:
-        super().__init__(attributes)
-        self.k = k
-        self.subsets = small_subsets(self.n, k)
-        self.masks = [sum(1 << at for at in subset) for subset in self.subsets]
-        self.orders = (False, True) if len(self.subsets[-1]) == self.n else (False,)
+        super().__init__(attributes, small_subsets(len(attributes), k))
+        self.words = f"{k}-additive {self.title}"
 
     def features(self, c: Sequence[int]) -> Vector:
         """The smallest attribute distance of each subset."""
@@ -295,15 +314,9 @@ class KAdditive(Measure):
             if mask & own and not mask & ~whole:
                 row[at] += times
 
-    def parameters(self, claim: Claim) -> list[Fraction]:
-        """Moebius coefficients of a monotone measure."""
-        moebius = named(claim, "moebius", subset_names(self.attributes, self.subsets))
-        check_monotone(self.values(moebius), claim.where)
-        return moebius
-
     def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
         """Sums of the coefficients of subsets."""
-        return measure_of(dict(zip(self.masks, theta, strict=True)), self.n)
+        return subset_sums(dict(zip(self.masks, theta, strict=True)), self.n)
 
 
 class QuadraticForm(Family):
@@ -354,15 +367,14 @@ class QuadraticForm(Family):
 
     def parameters(self, claim: Claim) -> list[Fraction]:
         """The upper triangle of a positive semidefinite matrix of trace one."""
-        where, n = f"{claim.where}, matrix", self.n
-        rows = [[exact(one, where) for one in items(row, where, n)] for row in claim.items("matrix")]
-        require(len(rows) == n, f"{where} must have {n} rows")
-        demand(all(rows[k][m] == rows[m][k] for k, m in self.cells), f"{where}: it is not symmetric")
+        given, n = claim.inner(self.keys[0]), self.n
+        rows = [[one.exact() for one in row.each(length=n)] for row in given.each(length=n)]
+        given.demand(all(rows[k][m] == rows[m][k] for k, m in self.cells), ": it is not symmetric")
         trace = sum((rows[k][k] for k in range(n)), Fraction(0))
-        demand(abs(trace - 1) <= SLACK, f"{where}: the trace is not one")
+        given.demand(abs(trace - 1) <= SLACK, ": the trace is not one")
         unit = max(value.denominator for row in rows for value in row)
         lifted = [[-int(value * unit) for value in row] for row in rows]
-        demand(is_negative_semidefinite(lifted), f"{where}: it is not positive semidefinite")
+        given.demand(is_negative_semidefinite(lifted), ": it is not positive semidefinite")
         return [rows[k][m] for k, m in self.cells]
 
 
@@ -388,8 +400,7 @@ FAMILIES: dict[str, type[Family]] = {
     "owa": OrderedWeightedAverage,
     "choquet": Choquet,
     "mahalanobis": QuadraticForm,
-}
-"""By the names of aggregators."""
+}  # by the names of aggregators
 
 
 def family_of(problem: Problem, where: str = "the fit") -> Family:
@@ -405,50 +416,16 @@ def family_of(problem: Problem, where: str = "the fit") -> Family:
     return family
 
 
-def named(claim: Claim, key: str, names: Sequence[str]) -> list[Fraction]:
-    """The number of each of these names, and of no other."""
-    told = claim.inner(key)
-    first = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-    known = sorted(told.content) == sorted(names)
-    require(known, f"{told.where} must name the {len(names)} it should have: {first}")
-    return [told.exact(name) for name in names]
-
-
-def on_simplex(weights: list[Fraction], where: str) -> list[Fraction]:
-    """Reject weights below zero, or that do not sum to one."""
-    demand(min(weights) >= 0, f"{where}: a weight is below zero")
-    demand(abs(sum(weights, Fraction(-1))) <= SLACK, f"{where}: the weights do not sum to one")
-    return weights
-
-
-def check_monotone(measure: Sequence[Fraction], where: str) -> None:
-    """Reject values by bit mask that are no monotone measure with value 1 for all attributes."""
-    demand(abs(measure[-1] - 1) <= SLACK, f"{where}: the measure of all attributes is not one")
-    for mask, value in enumerate(measure):
-        for k in range(len(measure).bit_length() - 1):
-            more = mask | 1 << k
-            holds = more == mask or measure[more] >= value
-            demand(holds, f"{where}: the measure is not monotone from subset {mask:b} to {more:b}")
-
-
-def measure_of(moebius: Mapping[int, Fraction], n: int) -> list[Fraction]:
-    """The measure that has these Moebius coefficients, both by bit mask."""
-    unit = max(value.denominator for value in moebius.values())
-    table = [0] * 2**n
-    for mask, value in moebius.items():
-        table[mask] = int(value * unit)
+def subset_sums(values: Mapping[int, Fraction], n: int, sign: int = 1) -> list[Fraction]:
+    """The sum over the subsets of each set, by bit mask; with the sign -1 what has these sums."""
+    table = [values.get(mask, Fraction(0)) for mask in range(2**n)]
     for k in range(n):
-        for mask in range(len(table)):
+        for mask in range(2**n):
             if mask >> k & 1:
-                table[mask] += table[mask ^ 1 << k]
-    return [Fraction(value, unit) for value in table]
+                table[mask] += sign * table[mask ^ 1 << k]
+    return table
 
 
 def small_subsets(n: int, k: int) -> list[tuple[int, ...]]:
     """Subsets of one to k of n attributes, by size."""
     return [subset for size in range(1, min(k, n) + 1) for subset in combinations(range(n), size)]
-
-
-def subset_names(attributes: Sequence[str], subsets: Sequence[Sequence[int]]) -> list[str]:
-    """Subsets as the JSON names them: attributes joined by commas."""
-    return [",".join(attributes[k] for k in subset) for subset in subsets]

@@ -10,25 +10,23 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
 
-from .claims import Claim, MalformedError, demand, items, require, text, whole, wholes
+from .claims import Claim, MalformedError
 from .linkage import Linkage
-from .simplex_tree import Tree
 
-MOST_COEFFICIENTS = 1 << 22
-"""Of all derived inequalities, and of those that they are made of, together."""
-
-LARGEST_COEFFICIENT = 1 << 64
-"""Sums of sums may double with every line of a certificate."""
-
-MOST_BITS = 1 << 14
-"""Of the denominator of a sum of bounds."""
+MOST_COEFFICIENTS = 1 << 22  # of all derived inequalities, and of those that they are made of, together
+LARGEST_COEFFICIENT = 1 << 64  # sums of sums may double with every line of a certificate
+MOST_BITS = 1 << 14  # of the denominator of a sum of bounds
+MOST_NODES = 1 << 26  # of a simplex tree
+METHODS = ("lost", "simplex-tree", "hitting-set", "parts")
 
 Core = frozenset[int]
 
@@ -47,104 +45,115 @@ class Bound:
     proved: bool = True
 
 
-def check_bound(linkage: Linkage, proof: Claim, blocks: Sequence[int], told: Claim) -> Bound:
+def added_up(bounds: Sequence[Bound], beside: Fraction) -> Bound:
+    """The bound of parts and of blocks `beside`, which count in full."""
+    return Bound(
+        sum((bound.weight for bound in bounds), beside),
+        frozenset().union(*(bound.unlinkable for bound in bounds)),
+        sum(bound.cores for bound in bounds),
+        sum(bound.leaves for bound in bounds),
+    )
+
+
+def check_bound(
+    linkage: Linkage, claim: Claim, blocks: Sequence[int], methods: Sequence[str] = METHODS
+) -> Bound:
     """Check the proof of a bound on the weight of the linked ones among some blocks."""
+    proof, told = claim.inner("proof"), claim.inner("bound")
     method = proof.text("method")
-    unlinkable = _check_lost(linkage, proof, blocks)
+    proof.require(method in methods, f", method must be one of {', '.join(methods)}, not {method}")
+    units, of, most = (
+        told.whole("unit"),
+        told.whole("of") if told.has("of") else 1,
+        told.whole("linked_weight"),
+    )
+    told.demand(units > 0 and of > 0, f", unit: {units} units of a weight of {of} are none")
+    unit, lost = Fraction(units, of), _check_lost(linkage, proof, blocks)
+    left = [block for block in blocks if block not in lost]
     if method == "parts":
-        return _check_parts(linkage, proof, set(blocks) - unlinkable, told, unlinkable)
-    unit, most = _unit(told), told.whole("linked_weight")
-    weight = {block: linkage.records.in_units(block, unit) for block in blocks if block not in unlinkable}
-    total, cores, leaves = sum(weight.values()), 0, 0
-    demand(0 <= most <= total, f"{told.where}: {most} is claimed, all that are not lost weigh {total}")
-    if method == "lost":
-        demand(total <= most, f"{told.where}: all but the lost blocks weigh {total}, not {most}")
-    elif method == "hitting-set":
-        cores, leaves, given_up = _check_hitting_set(linkage, proof, weight)
-        proved = total - given_up
-        demand(proved <= most, f"{told.where}: {most} is claimed, the tree proves {proved}")
+        return _check_parts(linkage, proof, set(left), lost, told, most / unit)
+    weight = {block: linkage.records.in_units(block, unit) for block in left}
+    total = proved = sum(weight.values())
+    cores = leaves = 0
+    told.demand(0 <= most <= total, f": {most} is claimed, all that are not lost weigh {total}")
+    if method == "hitting-set":
+        cores, leaves, least = _check_hitting_set(linkage, proof, weight)
+        proved = total - least
     elif method == "simplex-tree":
-        leaves = check_simplex_tree(linkage, proof, weight, most)
-    else:
-        raise MalformedError(f"{proof.where}, method must be lost, simplex-tree or hitting-set, not {method}")
-    return Bound(most / unit, unlinkable, cores, leaves)
+        leaves, proved = check_simplex_tree(linkage, proof, weight, most), most
+    told.demand(proved <= most, f": {most} is claimed, the proof gives {proved}")
+    return Bound(most / unit, lost, cores, leaves)
 
 
-def _unit(told: Claim) -> Fraction:
-    """How many units of the claim make a weight of one."""
-    units, of = told.whole("unit"), told.whole("of") if told.get("of") is not None else 1
-    demand(units > 0 and of > 0, f"{told.where}, unit: {units} units of a weight of {of} are none")
-    return Fraction(units, of)
-
-
-def _check_parts(linkage: Linkage, proof: Claim, left: set[int], told: Claim, unlinkable: Core) -> Bound:
+def _check_parts(
+    linkage: Linkage, proof: Claim, left: set[int], lost: Core, told: Claim, claimed: Fraction
+) -> Bound:
     """Add the bounds of parts up; blocks that are in none and not lost count in full."""
-    records, parts = linkage.records, []
-    most, weight, bounds = records.weight(left), Fraction(0), []
-    for at, item in enumerate(proof.items("parts")):
-        part = Claim(item, f"{proof.where}, parts[{at}]")
-        own = wholes(part.get("blocks"), f"{part.where}, blocks")
-        for block in own:
-            where = f"{part.where}, blocks:"
-            demand(0 <= block < records.blocks, f"{where} there is no block {block}")
-            demand(block not in unlinkable, f"{where} block {block} is lost, so it is in no part")
-            demand(block in left, f"{where} block {block} is in a part already")
+    records, bounds, weight = linkage.records, [], Fraction(0)
+    everything = records.weight(left)
+    parts = proof.each("parts")
+    for part in parts:
+        for block in part.wholes("blocks"):
+            part.demand(0 <= block < records.blocks, f", blocks: there is no block {block}")
+            part.demand(block not in lost, f", blocks: block {block} is lost, so it is in no part")
+            part.demand(block in left, f", blocks: block {block} is in a part already")
             left.remove(block)
-        parts.append((part, own))
-    for part, own in parts:
-        nested = part.inner("proof").text("method") == "parts"
-        require(
-            not nested, f"{part.where}, proof, method must be lost, simplex-tree or hitting-set, not parts"
-        )
-        bounds.append(check_bound(linkage, part.inner("proof"), own, part.inner("bound")))
+    for part in parts:
+        bounds.append(check_bound(linkage, part, part.wholes("blocks"), METHODS[:-1]))
         weight += bounds[-1].weight
         small = weight.denominator.bit_length() <= MOST_BITS
-        demand(small, f"{part.where}, bound: its unit is too fine")
-    weight += records.weight(left)
-    most = max(most, weight)
-    claimed = told.whole("linked_weight") / _unit(told)
+        part.demand(small, ", bound: its unit is too fine")
+    total = added_up(bounds, records.weight(left))
+    most = max(everything, total.weight)
     shown = "more" if claimed > most else f"{float(claimed):.10g}" if claimed >= 0 else "less than nothing"
-    demand(
-        weight <= claimed <= most,
-        f"{told.where}: {shown} is claimed, the parts add up to {float(weight):.10g} and all that are not "
-        f"lost weigh {float(most):.10g}",
+    told.demand(
+        total.weight <= claimed <= most,
+        f": {shown} is claimed, the parts add up to {float(total.weight):.10g} and all that are not lost "
+        f"weigh {float(most):.10g}",
     )
-    cores, leaves = (sum(getattr(bound, name) for bound in bounds) for name in ("cores", "leaves"))
-    return Bound(claimed, unlinkable.union(*(bound.unlinkable for bound in bounds)), cores, leaves)
+    return Bound(claimed, lost | total.unlinkable, total.cores, total.leaves)
 
 
 def _check_lost(linkage: Linkage, proof: Claim, blocks: Sequence[int]) -> Core:
     """Check pairs (block, rival); an impossible partner stands for its own rival."""
     records, lost = linkage.records, set()
-    for at, item in enumerate(proof.items("lost")):
-        where = f"{proof.where}, lost[{at}]"
-        block, rival = wholes(item, where, 2)
-        demand(block not in lost, f"{where}: block {block} is listed twice")
+    for pair in proof.each("lost"):
+        block, rival = pair.wholes(length=2)
+        pair.demand(block not in lost, f": block {block} is listed twice")
         known = 0 <= block < records.blocks
         if not (known and rival == records.partner[block] and not records.reachable(block)):
-            linkage.check_rival(block, rival, where)
-            demand(linkage.never(block, rival), f"{where}: some parameters may link block {block}")
+            linkage.check_rival(block, rival, pair)
+            pair.demand(linkage.never(block, rival), f": some parameters may link block {block}")
         lost.add(block)
-    demand(lost <= set(blocks), f"{proof.where}, lost: it names blocks that this is not about")
+    proof.demand(lost <= set(blocks), ", lost: it names blocks that this is not about")
     return frozenset(lost)
 
 
 def check_simplex_tree(linkage: Linkage, proof: Claim, weight: Mapping[int, int], most: int) -> int:
     """The number of leaves of a tree that proves the bound."""
-    simplex, rivals = linkage.family.simplex, {}
-    demand(simplex, f"{proof.where}: the parameters of this family are not a simplex")
-    for at, item in enumerate(proof.items("rivals")):
-        where = f"{proof.where}, rivals[{at}]"
-        first, others = items(item, where, 2)
-        block, own = whole(first, where), wholes(others, where)
-        demand(block not in rivals, f"{where}: block {block} is listed twice")
-        demand(bool(own), f"{where}: block {block} has no rivals here")
+    rivals: dict[int, list[int]] = {}
+    proof.demand(linkage.family.simplex, ": the parameters of this family are not a simplex")
+    for entry in proof.each("rivals"):
+        first, others = entry.each(length=2)
+        block, own = first.whole(), others.wholes()
+        entry.demand(block not in rivals, f": block {block} is listed twice")
+        entry.demand(bool(own), f": block {block} has no rivals here")
         for rival in own:
-            linkage.check_rival(block, rival, where)
-        demand(block in weight, f"{where}: block {block} is lost already")
+            linkage.check_rival(block, rival, entry)
+        entry.demand(block in weight, f": block {block} is lost already")
         rivals[block] = own
-    tree = Tree.read(proof.text("tree"), f"{proof.where}, tree")
-    return linkage.check_tree(rivals, capped(weight, most), most, tree)
+    return linkage.check_tree(rivals, capped(weight, most), most, tree_nodes(proof.inner("tree")))
+
+
+def tree_nodes(tree: Claim) -> Claim:
+    """The bytes of a compressed text in base 64."""
+    try:
+        stream = zlib.decompressobj()
+        nodes = stream.decompress(base64.b64decode(tree.text(), validate=True), MOST_NODES)
+    except (binascii.Error, ValueError, zlib.error):
+        raise MalformedError(f"{tree.where} is not a compressed tree in base 64") from None
+    tree.require(stream.eof and not stream.unused_data, " is damaged or too long")
+    return Claim(nodes, tree.where)
 
 
 def capped(weight: Mapping[int, int], most: int) -> dict[int, int]:
@@ -163,14 +172,9 @@ class Inequality:
     least: int
 
 
-def core_inequality(core: Core) -> Inequality:
-    """At least one block of a core is given up."""
-    return Inequality(dict.fromkeys(core, 1), 1)
-
-
-def clique_inequality(blocks: Sequence[int]) -> Inequality:
-    """All but one of blocks are given up, each two of which are a core."""
-    return Inequality(dict.fromkeys(blocks, 1), len(blocks) - 1)
+def given_up(blocks: Iterable[int], least: int = 1) -> Inequality:
+    """At least so many are given up: one of a core, all but one of blocks each two of which are a core."""
+    return Inequality(dict.fromkeys(blocks, 1), least)
 
 
 def half_inequality(parts: Sequence[Inequality]) -> Inequality:
@@ -184,74 +188,60 @@ def half_inequality(parts: Sequence[Inequality]) -> Inequality:
 
 def _check_hitting_set(linkage: Linkage, proof: Claim, weight: Mapping[int, int]) -> tuple[int, int, int]:
     """Numbers of cores and leaves, and the weight that must be given up."""
-    cores = [
-        _check_core(linkage, Claim(item, f"{proof.where}, cores[{at}]"), weight)
-        for at, item in enumerate(proof.items("cores"))
-    ]
-    derived = proof.items("inequalities")
-    inequalities = check_inequalities(cores, derived, f"{proof.where}, inequalities")
-    where = f"{proof.where}, tree"
-    least, leaves = least_given_up(proof.items("tree"), inequalities, cores, weight, where)
-    demand(least is not None, f"{where}: it has no leaf with multipliers")
+    cores = [_check_core(linkage, core, weight) for core in proof.each("cores")]
+    inequalities = check_inequalities(cores, proof.inner("inequalities"))
+    least, leaves = least_given_up(proof.inner("tree"), inequalities, cores, weight)
+    proof.demand(least is not None, ", tree: it has no leaf with multipliers")
     return len(cores), leaves, least or 0
 
 
 def _check_core(linkage: Linkage, core: Claim, weight: Mapping[int, int]) -> Core:
     """The blocks of a core: the sum of its constraints is shown to be nowhere positive on the domain."""
-    entries = []
-    for item in core.items("rows"):
-        block, rival, multiplier = wholes(item, f"{core.where}, rows", 3)
-        linkage.check_rival(block, rival, core.where)
-        demand(multiplier > 0, f"{core.where}: multiplier {multiplier} of a row must be above zero")
-        demand(block in weight, f"{core.where}: block {block} is lost already")
-        entries.append((block, rival, multiplier))
-    demand(bool(entries), f"{core.where}: no rows")
-    where = f"{core.where}, monotone"
-    monotone = [wholes(item, where, 3) for item in items(core.get("monotone") or [], where)]
-    total = 0 if core.get("total") is None else core.whole("total")
-    demand(
+    entries = [row.wholes(length=3) for row in core.each("rows")]
+    for block, rival, multiplier in entries:
+        linkage.check_rival(block, rival, core)
+        core.demand(multiplier > 0, f": multiplier {multiplier} of a row must be above zero")
+        core.demand(block in weight, f": block {block} is lost already")
+    core.demand(bool(entries), ": no rows")
+    monotone = [step.wholes(length=3) for step in core.each_if_any("monotone")]
+    total = core.whole("total") if core.has("total") else 0
+    core.demand(
         linkage.family.nowhere_positive(linkage.combined(entries), monotone, total),
-        f"{core.where}: some parameters may link all its blocks: the combined row is not proved to be "
-        "nowhere positive",
+        ": some parameters may link all its blocks: the combined row is not proved to be nowhere positive",
     )
     return frozenset(block for block, _, _ in entries)
 
 
-def check_inequalities(cores: Sequence[Core], derived: Sequence[Any], where: str) -> list[Inequality]:
+def check_inequalities(cores: Sequence[Core], derived: Claim) -> list[Inequality]:
     """Those of the cores, and those derived from them: a ``clique`` of blocks, a ``half`` of earlier ones."""
-    found = [core_inequality(core) for core in cores]
+    found = [given_up(core) for core in cores]
     pairs, size = set(cores), 0
-    for at, item in enumerate(derived):
-        place = f"{where}[{at}]"
-        kind, content = items(item, place, 2)
-        members = wholes(content, place)
-        demand(bool(members), f"{place}: it has no parts")
-        if kind == "clique":
-            demand(len(set(members)) == len(members) > 1, f"{place}: blocks must differ")
+    for line in derived.each():
+        kind, content = line.each(length=2)
+        members = content.wholes()
+        line.demand(bool(members), ": it has no parts")
+        if kind.content == "clique":
+            line.demand(len(set(members)) == len(members) > 1, ": blocks must differ")
             for one, two in combinations(members, 2):
-                demand(frozenset((one, two)) in pairs, f"{place}: blocks {one} and {two} are not a core")
-            found.append(clique_inequality(members))
-        elif kind == "half":
-            for one in members:
-                demand(0 <= one < len(found), f"{place}: there is no earlier inequality {one}")
-                size += len(found[one].coefficients)
-            demand(size <= MOST_COEFFICIENTS, f"{place}: these inequalities are too long together")
-            found.append(half_inequality([found[one] for one in members]))
+                line.demand(frozenset((one, two)) in pairs, f": blocks {one} and {two} are not a core")
+            found.append(given_up(members, len(members) - 1))
         else:
-            raise MalformedError(f"{place}: the kind must be clique or half")
+            line.require(kind.content == "half", ": the kind must be clique or half")
+            for one in members:
+                line.demand(0 <= one < len(found), f": there is no earlier inequality {one}")
+            parts = [found[one] for one in members]
+            size += sum(len(part.coefficients) for part in parts)
+            line.demand(size <= MOST_COEFFICIENTS, ": these inequalities are too long together")
+            found.append(half_inequality(parts))
         size += len(found[-1].coefficients)
-        demand(size <= MOST_COEFFICIENTS, f"{place}: these inequalities are too long together")
+        line.demand(size <= MOST_COEFFICIENTS, ": these inequalities are too long together")
         largest = max(found[-1].least, *found[-1].coefficients.values())
-        demand(largest <= LARGEST_COEFFICIENT, f"{place}: its numbers are too large")
+        line.demand(largest <= LARGEST_COEFFICIENT, ": its numbers are too large")
     return found
 
 
 def least_given_up(
-    nodes: Sequence[Any],
-    inequalities: Sequence[Inequality],
-    cores: Sequence[Core],
-    weight: Mapping[int, int],
-    where: str,
+    tree: Claim, inequalities: Sequence[Inequality], cores: Sequence[Core], weight: Mapping[int, int]
 ) -> tuple[int | None, int]:
     """Check a tree over blocks, and find the least weight that is given up anywhere.
 
@@ -261,52 +251,41 @@ def least_given_up(
     """
     fixed: dict[int, bool] = {}  # the way to the next node: given up (True) or kept
     complete, leaves, values = False, 0, []
-    for at, node in enumerate(nodes):
-        place = f"{where}[{at}]"
-        demand(not complete, f"{place}: the tree is complete before the list ends")
-        entry = items(node, place)
-        kind, rest = text(entry[0] if entry else None, place), entry[1:]
-        if kind == "split" and len(rest) == 1:
-            block = whole(rest[0], place)
-            demand(block in weight, f"{place}: block {block} cannot be given up")
-            demand(block not in fixed, f"{place}: block {block} is decided already")
-            fixed[block] = True
+    for node in tree.each():
+        node.demand(not complete, ": the tree is complete before the list ends")
+        kind, *rest = node.each() or [node]
+        known = (kind.content, len(rest)) in (("split", 1), ("core", 1), ("leaf", 2))
+        node.require(known, " must be a split, a leaf or a core")
+        number = rest[0].whole()
+        if kind.content == "split":
+            node.demand(number in weight, f": block {number} cannot be given up")
+            node.demand(number not in fixed, f": block {number} is decided already")
+            fixed[number] = True
             continue
         leaves += 1
-        if kind == "core" and len(rest) == 1:
-            index = whole(rest[0], place)
-            demand(0 <= index < len(cores), f"{place}: there is no core {index}")
-            kept = all(fixed.get(block) is False for block in cores[index])
-            demand(kept, f"{place}: core {index} has blocks that are not kept")
-        elif kind == "leaf" and len(rest) == 2:
-            multipliers = _multipliers(rest[1], len(inequalities), place)
-            unit = whole(rest[0], place)
-            demand(unit > 0, f"{place}: the unit must be above zero")
-            values.append(dual_value(unit, multipliers, inequalities, fixed, weight))
+        if kind.content == "core":
+            node.demand(0 <= number < len(cores), f": there is no core {number}")
+            kept = all(fixed.get(block) is False for block in cores[number])
+            node.demand(kept, f": core {number} has blocks that are not kept")
         else:
-            raise MalformedError(f"{place} must be a split, a leaf or a core")
+            multipliers = [pair.wholes(length=2) for pair in rest[1].each()]
+            for index, y in multipliers:
+                node.demand(0 <= index < len(inequalities), f": there is no inequality {index}")
+                node.demand(y > 0, f": multiplier {y} must be above zero")
+            node.demand(number > 0, ": the unit must be above zero")
+            values.append(dual_value(number, multipliers, inequalities, fixed, weight))
         while fixed and not fixed[next(reversed(fixed))]:
             fixed.popitem()
         complete = not fixed
         if fixed:
             fixed[next(reversed(fixed))] = False
-    demand(complete, f"{where}: the list ends before the tree is complete")
+    tree.demand(complete, ": the list ends before the tree is complete")
     return min(values, default=None), leaves
-
-
-def _multipliers(content: Any, inequalities: int, where: str) -> list[tuple[int, int]]:
-    found = []
-    for item in items(content, where):
-        index, y = wholes(item, where, 2)
-        demand(0 <= index < inequalities, f"{where}: there is no inequality {index}")
-        demand(y > 0, f"{where}: multiplier {y} must be above zero")
-        found.append((index, y))
-    return found
 
 
 def dual_value(
     unit: int,
-    multipliers: Iterable[tuple[int, int]],
+    multipliers: Iterable[Sequence[int]],
     inequalities: Sequence[Inequality],
     fixed: Mapping[int, bool],
     weight: Mapping[int, int],
@@ -322,7 +301,5 @@ def dual_value(
             load[block] += y * coefficient
     for block in load.keys() | fixed.keys():
         rest = unit * weight[block] - load[block]
-        given_up = fixed.get(block)
-        if given_up or (given_up is None and rest < 0):
-            value += rest
+        value += rest if fixed.get(block, rest < 0) else 0
     return -(-value // unit)

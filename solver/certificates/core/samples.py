@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from .claims import Claim, demand, require
+from .claims import Claim
 from .linkage import Linkage
-from .proofs import Bound, check_bound
+from .proofs import METHODS, Bound, added_up, check_bound
 from .records import Files, Records
 
 METHOD = "sha256-1"
-ROUNDED = Fraction(1, 10**9)
-"""Relative difference of a weight in the JSON of a fit, a double, from the exact one."""
+ROUNDED = Fraction(1, 10**9)  # relative difference of a weight in the JSON, a double, from the exact one
 
 
 @dataclass(frozen=True)
@@ -36,26 +35,49 @@ class Stage:
     alpha: Fraction
 
 
+@dataclass(frozen=True)
+class Limit:
+    """No parameters link more than `weight`, nor `count` records, with a confidence."""
+
+    confidence: Fraction
+    weight: Fraction
+    count: int
+    stages: Sequence[Stage]
+    bounds: Sequence[Bound]
+
+    def bound_of(self, stage: Stage) -> Fraction:
+        """The weight that no parameters exceed in the samples of a stage together."""
+        return added_up(self.bounds[: stage.samples], Fraction(0)).weight
+
+
+# ---- the draw
+
+
 def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]], list[Stage]]:
     """The samples that a fit must have searched, and its stages."""
-    plan = claim.inner("draw")
-    require(plan.text("method") == METHOD, f"{plan.where}, method must be {METHOD}")
-    seed, size, blocks = plan.whole("seed"), plan.whole("size"), records.blocks
-    demand(0 <= seed < 2**63 and size > 0, f"{plan.where}: no samples of {size} by seed {seed}")
-    strata = None if plan.get("strata") is None else _strata(files, plan.text("strata"), records)
+    plan, blocks = claim.inner("draw"), records.blocks
+    plan.require(plan.text("method") == METHOD, f", method must be {METHOD}")
+    seed, size = plan.whole("seed"), plan.whole("size")
+    plan.demand(0 <= seed < 2**63 and size > 0, f": no samples of {size} by seed {seed}")
+    strata = [""] * blocks
+    if plan.has("strata"):
+        strata = [cell for _, cell in records.column(plan.text("strata"), f"{plan.where}, strata")]
     order = _order(files, seed, blocks)
     samples: list[list[int]] = []
     stages: list[Stage] = []
-    for item in claim.items("stages"):
-        stage = Claim(item, f"{claim.where}, stages[{len(stages)}]")
-        many, alpha = stage.whole("samples"), level(stage.text("alpha"), stage.where)
-        demand(len(samples) < many, f"{stage.where}, samples: {many}, no more than before")
-        demand(size * many <= blocks, f"{stage.where}: {many} samples of {size} are more than there are")
+    for stage in claim.each("stages"):
+        many, alpha = stage.whole("samples"), stage.text("alpha")
+        stage.demand(len(samples) < many, f", samples: {many}, no more than before")
+        stage.demand(size * many <= blocks, f": {many} samples of {size} are more than there are")
+        known = re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", alpha) is not None
+        stage.require(known, ", alpha must be a fraction such as 1/20")
+        stage.demand(0 < Fraction(alpha) < 1, f", alpha: {alpha} is no level")
         chosen, share = first_drawn(order, size * many, strata)
         before = {block for sample in samples for block in sample}
         samples += dealt([block for block in chosen if block not in before], many - len(samples))
-        stages.append(Stage(many, frozenset(chosen), share, alpha))
-    demand(bool(stages), f"{claim.where}, stages: there is none")
+        least = share if plan.has("strata") else None
+        stages.append(Stage(many, frozenset(chosen), least, Fraction(alpha)))
+    claim.demand(bool(stages), ", stages: there is none")
     return samples, stages
 
 
@@ -68,29 +90,14 @@ def _order(files: Files, seed: int, blocks: int) -> list[int]:
             # One NaN for all, and zero without a sign.
             digest.update(struct.pack(f">{len(row)}d", *(math.nan if x != x else x + 0.0 for x in row)))
     digest.update(struct.pack(f">{len(files.partner)}q", *files.partner))
-    return shuffled(digest.digest() + struct.pack(">q", seed), blocks)
-
-
-def shuffled(start: bytes, blocks: int) -> list[int]:
-    """Blocks in the order of 64 bits each, of digests that a text starts."""
-    keys: list[int] = []
-    for at in range(-(-blocks // 4)):
-        keys.extend(struct.unpack(">4Q", hashlib.sha256(start + struct.pack(">q", at)).digest()))
+    start = digest.digest() + struct.pack(">q", seed)
+    fours = (hashlib.sha256(start + struct.pack(">q", at)).digest() for at in range(-(-blocks // 4)))
+    keys = [key for four in fours for key in struct.unpack(">4Q", four)]
     return sorted(range(blocks), key=keys.__getitem__)
 
 
-def _strata(files: Files, name: str, records: Records) -> list[str]:
-    demand(name in files.columns, f"draw, strata: neither file has a column {name!r}")
-    of_original, cells = files.columns[name]
-    return [cells[row] for row in (records.original if of_original else records.masked)]
-
-
-def first_drawn(
-    order: Sequence[int], sample: int, strata: Sequence[str] | None
-) -> tuple[list[int], Fraction | None]:
+def first_drawn(order: Sequence[int], sample: int, strata: Sequence[str]) -> tuple[list[int], Fraction]:
     """The first blocks of the order, of each stratum its share; and the smallest of these shares."""
-    if strata is None:
-        return list(order[:sample]), None
     sizes = Counter(strata)
     wanted = {name: -(-sample * many // len(order)) for name, many in sizes.items()}
     left, chosen = dict(wanted), []
@@ -108,44 +115,18 @@ def dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
     return [list(blocks[first:last]) for first, last in pairwise(ends)]
 
 
-def level(text: str, where: str) -> Fraction:
-    """An error probability: a fraction such as 1/20."""
-    known = re.fullmatch(r"[0-9]{1,12}/[1-9][0-9]{0,12}", text) is not None
-    require(known, f"{where}, alpha must be a fraction such as 1/20")
-    value = Fraction(text)
-    demand(0 < value < 1, f"{where}, alpha: {text} is no level")
-    return value
-
-
 def described_draw(fit: Mapping[str, object]) -> str:
     """The draw that a limit rests on: whoever may choose it can look for a lucky one."""
-    plan = Claim(fit, "the fit").inner("sampling").inner("draw")
-    strata = "" if plan.get("strata") is None else f", by strata of {plan.text('strata')!r}"
+    plan = Claim(fit, "the fit").inner("sampling", "draw")
+    strata = f", by strata of {plan.text('strata')!r}" if plan.has("strata") else ""
     return f"samples of {plan.whole('size')} drawn by seed {plan.whole('seed')}{strata}"
 
 
-@dataclass(frozen=True)
-class Limit:
-    """No parameters link more than `weight`, nor `count` records, with a confidence."""
-
-    confidence: Fraction
-    weight: Fraction
-    count: int
-    stages: Sequence[Stage]
-    bounds: Sequence[Bound]
-
-    def bound_of(self, stage: Stage) -> Fraction:
-        """The weight that no parameters exceed in the samples of a stage together."""
-        return sum((bound.weight for bound in self.bounds[: stage.samples]), Fraction(0))
+# ---- what follows
 
 
 def check_samples(
-    fit: Claim,
-    certificate: Claim,
-    files: Files,
-    linkage: Linkage,
-    linked: Sequence[int],
-    key: str,
+    fit: Claim, certificate: Claim, files: Files, linkage: Linkage, linked: Sequence[int], key: str
 ) -> tuple[Bound, Limit]:
     """Check the bound of every sample and what follows for all records.
 
@@ -153,58 +134,36 @@ def check_samples(
     """
     records, everyone = linkage.records, range(linkage.records.blocks)
     samples, stages = draw(fit.inner("sampling"), files, records)
-    told = certificate.items("samples")
-    demand(
-        len(told) == len(samples),
-        f"{certificate.where}, samples: there are {len(told)}, and {len(samples)} by the plan",
-    )
-    bounds = []
-    for at, (item, blocks) in enumerate(zip(told, samples, strict=True)):
-        if item is None:
-            bounds.append(Bound(records.weight(blocks), frozenset(), proved=False))
-            continue
-        part = Claim(item, f"{certificate.where}, samples[{at}]")
-        nested = part.inner("proof").text("method") == "parts"
-        require(not nested, f"{part.where}, proof: samples have no parts")
-        bounds.append(check_bound(linkage, part.inner("proof"), blocks, part.inner("bound")))
+    told = certificate.each("samples")
+    many = f", samples: there are {len(told)}, and {len(samples)} by the plan"
+    certificate.demand(len(told) == len(samples), many)
+    bounds = [
+        Bound(records.weight(blocks), frozenset(), proved=False)
+        if part.content is None
+        else check_bound(linkage, part, blocks, METHODS[:-1])
+        for part, blocks in zip(told, samples, strict=True)
+    ]
     inside = {block for sample in samples for block in sample}
-    outside = records.weight(block for block in everyone if block not in inside)
-    certain = Bound(
-        outside + sum(bound.weight for bound in bounds),
-        frozenset().union(*(bound.unlinkable for bound in bounds)),
-        sum(bound.cores for bound in bounds),
-        sum(bound.leaves for bound in bounds),
-    )
-    alpha = sum((stage.alpha for stage in stages), Fraction(0))
-    confidence, left = Fraction(str(float(fit.exact("confidence")))), float(1 - alpha)
-    demand(
-        0 < confidence <= 1 - alpha,
-        f"{fit.where}, confidence: {float(confidence):g}, but the stages leave {left:g}",
-    )
+    certain = added_up(bounds, records.weight(block for block in everyone if block not in inside))
+    left, everything = 1 - sum(stage.alpha for stage in stages), records.weight(everyone)
+    confidence = Fraction(str(float(fit.exact("confidence"))))
+    sure = f", confidence: {float(confidence):g}, but the stages leave {float(left):g}"
+    fit.demand(0 < confidence <= left, sure)
     count, weight = fit.whole("linked_confidence_limit"), fit.exact(f"{key}_confidence_limit")
+    claimed = f", {key}_confidence_limit: {float(weight):.10g} is claimed, all records together count "
+    counted = f", linked_confidence_limit: {count} of {records.blocks} records"
+    fit.demand(count <= records.blocks, counted)
+    fit.demand(weight <= everything * (1 + ROUNDED), f"{claimed}{float(everything):.10g}")
+    reached = len(linked) <= count and records.weight(linked) <= weight * (1 + ROUNDED)
+    fit.demand(reached, f": a limit of {count} records, and the parameters of the fit link {len(linked)}")
     limit = Limit(confidence, weight, count, stages, bounds)
-    everything = records.weight(everyone)
-    where, total = f"{fit.where}, {key}_confidence_limit", float(everything)
-    demand(
-        count <= records.blocks, f"{fit.where}, linked_confidence_limit: {count} of {records.blocks} records"
-    )
-    demand(
-        weight <= everything * (1 + ROUNDED),
-        f"{where}: {float(weight):.10g} is claimed, all records together count {total:.10g}",
-    )
-    demand(
-        len(linked) <= count and records.weight(linked) <= weight * (1 + ROUNDED),
-        f"{fit.where}: a limit of {count} records, and the parameters of the fit link {len(linked)}",
-    )
     proved = weight >= certain.weight * (1 - ROUNDED) or any(
         holds(weight, stage, limit.bound_of(stage), records) for stage in stages
     )
-    demand(proved, f"{fit.where}: the limit {float(weight):.10g} does not follow from the samples")
+    fit.demand(proved, f": the limit {float(weight):.10g} does not follow from the samples")
     most = records.most_within(everyone, min(weight * (1 + ROUNDED), everything))
-    demand(
-        count >= most,
-        f"{fit.where}, linked_confidence_limit: {count} is claimed, {most} records may be linked",
-    )
+    may = f", linked_confidence_limit: {count} is claimed, {most} records may be linked"
+    fit.demand(count >= most, may)
     return certain, limit
 
 
@@ -247,12 +206,13 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
 
 def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
     """In how many ways m of n hold 0, 1, ... of w."""
-    first, last = max(0, m - (n - w)), min(w, m)
-    ways = math.comb(w, first) * math.comb(n - w, m - first)
+    first, ways = max(0, m - (n - w)), 0
     for k in range(m + 1):
-        if k > first:
-            ways = ways * (w - k + 1) * (m - k + 1) // (k * (n - w - m + k)) if k <= last else 0
-        yield ways if k >= first else 0
+        if k == first:
+            ways = math.comb(w, first) * math.comb(n - w, m - first)
+        elif k > first:
+            ways = ways * (w - k + 1) * (m - k + 1) // (k * (n - w - m + k))
+        yield ways
 
 
 def _binomial(m: int, mean: Fraction) -> Iterator[int]:

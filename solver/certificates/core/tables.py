@@ -9,28 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from .claims import Claim, MalformedError, RejectedError, demand, items, whole, wholes
-from .files import read_columns
+from .claims import Claim, MalformedError, RejectedError, demand, require
 
 FORMAT = "linkrisk table certificate 1"
+# The certificate of numbers of respondents published beside the values, their column, what they are.
 BESIDE, PUBLISHED, KIND = "respondents", "respondents_published", "numbers of respondents"
-"""The certificate of numbers of respondents published beside the values, their column, what they are."""
 
 Sparse = dict[int, Fraction]
-Way = tuple[int, ...]
-"""Of a level: up, down, or both together."""
+Side = tuple[int, int]  # a cell, and 1 for up or -1 for down
+Way = tuple[int, ...]  # of a level: up, down, or both together
 
 WAYS: dict[Way, str] = {(1,): "upper_protection", (-1,): "lower_protection", (1, -1): "sliding_protection"}
 SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
-
-_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?")
 
 
 @dataclass(frozen=True)
@@ -88,23 +84,19 @@ class TableVerdict:
         return TableVerdict(**sums, defect=max(self.defect, other.defect))
 
 
-def read_table(cells: str | Path, relations: str | Path, counts: bool) -> Table:
-    """A table from CSV files of cells (``value``, ``status``, ...) and of terms of relations."""
-    columns, terms = read_columns(cells), read_columns(relations)
+def read_table(columns: Mapping[str, list[str]], terms: Mapping[str, list[str]], counts: bool) -> Table:
+    """A table from columns of cells (``value``, ``status``, ...) and of terms of relations."""
     known = ("value", "lower_bound", "upper_bound", "threshold", PUBLISHED, *WAYS.values())
     numbers = {name: [decimal(cell) for cell in columns[name]] for name in known if name in columns}
-    demand(None not in numbers.get("value", [None]), f"{cells}: every cell needs a value")
+    demand(None not in numbers.get("value", [None]), "cells: every cell needs a value")
     status = [one or SAFE for one in columns.get("status", [SAFE] * len(numbers["value"]))]
+    require(set(status) <= {SENSITIVE, SECONDARY, SAFE, FIXED}, "cells: a status is unknown")
     name = "equation" if "equation" in terms else "relation"
-    if set(status) - {SENSITIVE, SECONDARY, SAFE, FIXED} or not {name, "cell", "coefficient"} <= terms.keys():
-        raise MalformedError(
-            f"{cells}, {relations}: a status is unknown, or a column of relations is missing"
-        )
-    made: defaultdict[float, Sparse] = defaultdict(dict)
+    require({name, "cell", "coefficient"} <= set(terms), "relations: a column is missing")
+    made: defaultdict[float, Sparse] = defaultdict(lambda: defaultdict(Fraction))
     for row, at, factor in zip(terms[name], terms["cell"], terms["coefficient"], strict=True):
-        cell, coefficient = int(at), decimal(factor) or Fraction(0)
-        demand(0 <= cell < len(status), f"{relations}: there is no cell {cell}")
-        made[float(row)][cell] = made[float(row)].get(cell, Fraction(0)) + coefficient
+        demand(0 <= int(at) < len(status), f"relations: there is no cell {at}")
+        made[float(row)][int(at)] += decimal(factor) or 0
     # A cell with a coefficient of 0 is in no relation, and what has no cells is none.
     kept = [{at: factor for at, factor in made[row].items() if factor} for row in sorted(made)]
     return Table(numbers, status, dict(enumerate(terms for terms in kept if terms)), counts)
@@ -138,14 +130,13 @@ class Bounds:
 
     def _usual(self) -> tuple[Fraction, Fraction]:
         """Of cells of which nothing is said: the largest value, more where a level would be out of reach."""
-        most = max(map(abs, self.value))
-        least = -most if min(self.value) < 0 else Fraction(0)
-        above, below, wide = self.levels.values()
-        high, low = most, least
-        if least < 0 and any(self.value[at] - below[at] < least for at in self.sensitive):
-            low = _rounded_sum(least, -max(below[at] for at in self.sensitive))
-        if any(wide[at] > most - least or self.value[at] + above[at] > most for at in self.sensitive):
-            high = _rounded_sum(most, max(max(above[at], wide[at]) for at in self.sensitive))
+        high = most = max(map(abs, self.value))
+        low = least = -most if min(self.value) < 0 else Fraction(0)
+        needs = [(self.value[at], *(way[at] for way in self.levels.values())) for at in self.sensitive]
+        if least < 0 and any(value - below < least for value, _, below, _ in needs):
+            low = _rounded_sum(least, -max(below for _, _, below, _ in needs))
+        if any(wide > most - least or value + above > most for value, above, _, wide in needs):
+            high = _rounded_sum(most, max(max(above, wide) for _, above, _, wide in needs))
         return low, high
 
     def _count(self, table: Table) -> None:
@@ -159,19 +150,17 @@ class Bounds:
         may = any(table.status[at] == SAFE for at in empty)
         hidden |= may and any(one == 0 for at, one in enumerate(given) if at not in empty)
         told = [Fraction(ceil(one)) for one in self.lower]
-        least = [one if at in empty or hidden else max(one, Fraction(1)) for at, one in enumerate(told)]
-        self.lower = least
+        self.lower = [one if at in empty or hidden else max(one, Fraction(1)) for at, one in enumerate(told)]
         if any(one < 0 for way in self.levels.values() for one in way):
             return  # they are no levels
         up, down, wide = ([Fraction(ceil(one)) for one in way] for way in self.levels.values())
-        threshold = table.column("threshold", Fraction(0))
+        threshold, most = table.column("threshold", Fraction(0)), list(up)
         for at in self.sensitive:
             asked = max(down[at], up[at], wide[at])
             if not (down[at] > 1 and down[at] > value[at] - told[at]):
-                down[at] = min(down[at], value[at] - least[at])
-            up[at] = Fraction(1) if asked > 0 and max(down[at], up[at], wide[at]) < 1 else up[at]
-        most = list(up)
-        for at in self.sensitive:
+                down[at] = min(down[at], value[at] - self.lower[at])
+            if asked > 0 and max(down[at], up[at], wide[at]) < 1:
+                up[at] = Fraction(1)
             most[at] = max(up[at], threshold[at] - value[at])
         self.levels = {(1,): most, (-1,): down, (1, -1): wide}
         self.upper = [Fraction(floor(one)) for one in table.column("upper_bound", self._usual()[1])]
@@ -189,20 +178,19 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
 
     RejectedError if a claim is false or not proven, MalformedError if it is no certificate of a table.
     """
-    claim = Claim(certificate, where)
-    counts = table.numbers.get(PUBLISHED)
-    said = claim.get(BESIDE) is not None
+    claim, counts = Claim(certificate, where), table.numbers.get(PUBLISHED)
+    said = claim.has(BESIDE)
     demand(counts is not None or not said, f"it is about {KIND} beside the values, and none are published")
     demand(counts is None or said, f"{KIND} are published beside the values, and it says nothing of them")
     if counts is None:
         return _Check(table, claim).verdict()
-    pairs = list(zip(table.status, counts, strict=True))
+    pairs = zip(table.status, counts, strict=True)
     status = [FIXED if count == 0 and one == SAFE else one for one, count in pairs]
     sensitive = [one == SENSITIVE for one in status]
     threshold = table.numbers.get("threshold", [None] * len(status))
     numbers: dict[str, list[Fraction | None]] = {
         "value": counts,
-        "sliding_protection": [Fraction(1 if one else 0) for one in sensitive],
+        "sliding_protection": [Fraction(one) for one in sensitive],
         "threshold": [one if here else None for one, here in zip(threshold, sensitive, strict=True)],
     }
     verdict = _Check(replace(table, status=status), claim).verdict()
@@ -217,12 +205,10 @@ class _Check:
     """The check of one table by its certificate."""
 
     def __init__(self, table: Table, claim: Claim) -> None:
-        if claim.text("format") != FORMAT:
-            raise MalformedError(
-                f"{claim.where} is no certificate of a table; give what `tables audit --certificate` wrote"
-            )
+        wrong = " is no certificate of a table; give what `tables audit --certificate` wrote"
+        claim.require(claim.text("format") == FORMAT, wrong)
         self._table, self._claim, self._bounds = table, claim, Bounds(table)
-        self._suppressed = set(wholes(claim.get("suppressed"), f"{claim.where}, suppressed"))
+        self._suppressed, self._open = set(claim.wholes("suppressed")), set(claim.wholes("undecided"))
         self._of_cell: defaultdict[int, list[int]] = defaultdict(list)
         for row, terms in table.relations.items():
             for cell in terms:
@@ -234,99 +220,84 @@ class _Check:
         hidden = {at for at, one in enumerate(table.status) if one in (SENSITIVE, SECONDARY)}
         for cell in sorted(hidden ^ self._suppressed):
             state = "suppressed" if cell in hidden else "published"
-            self._reject(f"the certificate is about other suppressed cells: {{cell}} is {state} here", cell)
+            other = f"the certificate is about other suppressed cells: {{cell}} is {state} here"
+            self._demand(False, other, cell)
         self._check_levels()
         kinds, counts = ("amounts", "counts"), claim.get("counts") is True
         said = f"the certificate is about {kinds[counts]}, and the table is of {kinds[table.counts]}"
         demand(counts is table.counts, said)
         for cell, value in enumerate(bounds.value):
-            if not bounds.lower[cell] <= value <= bounds.upper[cell]:
-                self._reject("{cell} is outside its bounds", cell)
-        witnesses = claim.items("witnesses")
-        reach: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+            inside = bounds.lower[cell] <= value <= bounds.upper[cell]
+            self._demand(inside, "{cell} is outside its bounds", cell)
+        reach: defaultdict[Side, Fraction] = defaultdict(Fraction)
+        witnesses = claim.each("witnesses")
         for number, item in enumerate(witnesses):
-            for cell, by in self._witness(_sparse(item, f"{claim.where}, witness {number}"), number).items():
-                sign = 1 if by > 0 else -1
-                reach[cell, sign] = max(reach[cell, sign], abs(by))
+            for cell, by in self._witness(_sparse(item), number).items():
+                place = cell, 1 if by > 0 else -1
+                reach[place] = max(reach[place], abs(by))
         unknown = self._unknown()
         met, missed, undecided = self._levels(reach, unknown, self._limits(unknown))
-        self._check_claims(missed, undecided)
-        sums = (
-            sum(factor * bounds.value[at] for at, factor in one.items()) for one in table.relations.values()
-        )
-        return TableVerdict(
-            met=met,
-            missed=len(missed),
-            undecided=len(undecided),
-            exact=len(self._suppressed - unknown),
-            witnesses=len(witnesses),
-            defect=max((abs(Fraction(one)) for one in sums), default=Fraction(0)),
-        )
+        for cell in sorted(set(missed) ^ set(claim.wholes("missed"))):
+            state = "is short of a level" if cell in missed else "is not proven to be short of a level"
+            self._demand(False, f"{{cell}} {state}, and the certificate says something else", cell)
+        protected = claim.inner("protected")
+        protected.require(isinstance(protected.content, bool), " must be true or false")
+        right = protected.content is not (bool(missed) or bool(undecided))
+        demand(right, "it claims to be protected otherwise than it is")
+        relations = table.relations.values()
+        sums = (sum(factor * bounds.value[at] for at, factor in one.items()) for one in relations)
+        defect = max((abs(Fraction(one)) for one in sums), default=Fraction(0))
+        exact = len(self._suppressed - unknown)
+        return TableVerdict(met, len(missed), len(undecided), exact, len(witnesses), defect)
 
-    def _reject(self, message: str, cell: int) -> NoReturn:
+    def _demand(self, holds: bool, message: str, cell: int) -> None:
         """Reject with the name of a cell; a certificate may name any number."""
-        known = 0 <= cell < len(self._table.status)
-        name = self._table.named(cell) if known else f"cell {cell} (there is none)"
-        raise RejectedError(message.replace("{cell}", name))
+        if not holds:
+            known = 0 <= cell < len(self._table.status)
+            name = self._table.named(cell) if known else f"cell {cell} (there is none)"
+            raise RejectedError(message.replace("{cell}", name))
 
     def _levels(
-        self,
-        reach: Mapping[tuple[int, int], Fraction],
-        unknown: set[int],
-        limits: Mapping[tuple[int, int], Fraction],
-    ) -> tuple[int, list[int], list[tuple[int, str]]]:
-        """How many levels are met, of which cells some are missed, and which are open, with what is known."""
+        self, reach: Mapping[Side, Fraction], unknown: set[int], limits: Mapping[Side, Fraction]
+    ) -> tuple[int, list[int], list[int]]:
+        """How many levels are met, and the cells of those that are missed, and of those that are open."""
         met, missed, undecided = 0, [], []
         for way, levels in self._bounds.levels.items():
             for cell in (at for at in self._bounds.sensitive if levels[at] > 0):
-                reached = sum((reach.get((cell, sign), Fraction(0)) for sign in way), Fraction(0))
-                bounded = all((cell, sign) in limits for sign in way)
+                sides = [(cell, sign) for sign in way]
+                bounded = all(side in limits for side in sides)
+                reached = sum((reach.get(side, Fraction(0)) for side in sides), Fraction(0))
                 if reached >= levels[cell]:
                     met += 1
-                elif cell not in unknown or (
-                    bounded and sum(limits[cell, sign] for sign in way) < levels[cell]
-                ):
+                elif cell not in unknown or (bounded and sum(limits[one] for one in sides) < levels[cell]):
                     missed.append(cell)
                 else:
-                    undecided.append((cell, f"its level of {levels[cell]}; witnesses reach {reached}"))
+                    undecided.append(cell)
+                    open_ = cell in self._open
+                    said = f"{{cell}}: nothing proves its level of {levels[cell]}; witnesses reach {reached}"
+                    self._demand(open_, said, cell)
         return met, missed, undecided
-
-    def _check_claims(self, missed: Sequence[int], undecided: Sequence[tuple[int, str]]) -> None:
-        """Compare what is claimed with what was found."""
-        claim = self._claim
-        told = {key: set(wholes(claim.get(key), f"{claim.where}, {key}")) for key in ("undecided", "missed")}
-        for cell, said in undecided:
-            if cell not in told["undecided"]:
-                self._reject(f"{{cell}}: nothing proves {said}", cell)
-        for cell in sorted(set(missed) ^ told["missed"]):
-            state = "is short of a level" if cell in missed else "is not proven to be short of a level"
-            self._reject(f"{{cell}} {state}, and the certificate says something else", cell)
-        if not isinstance(claim.get("protected"), bool):
-            raise MalformedError(f"{claim.where}, protected must be true or false")
-        right = claim.get("protected") is not (bool(missed) or bool(undecided))
-        demand(right, "it claims to be protected otherwise than it is")
 
     def _check_levels(self) -> None:
         """Refuse levels that ask for nothing: whatever is proven of them protects nobody."""
         sensitive = set(self._bounds.sensitive)
         for cell in range(len(self._bounds.value)):
             levels = [way[cell] for way in self._bounds.levels.values()]
-            if min(levels) < 0:
-                self._reject("a protection level of {cell} is below 0", cell)
-            if cell in sensitive and max(levels) <= 0:
-                self._reject("{cell} is sensitive, and has no protection level", cell)
-            if not sensitive and any(levels):
-                self._reject("{cell} has a protection level, but no cell is sensitive", cell)
+            self._demand(min(levels) >= 0, "a protection level of {cell} is below 0", cell)
+            some = cell not in sensitive or max(levels) > 0
+            self._demand(some, "{cell} is sensitive, and has no protection level", cell)
+            needed = bool(sensitive) or not any(levels)
+            self._demand(needed, "{cell} has a protection level, but no cell is sensitive", cell)
 
     def _witness(self, moved: Sparse, number: int) -> Sparse:
         """Check that deviations break no relation, and move suppressed cells within what is known."""
+        moves = f"witness {number} moves {{cell}}"
         for cell, by in moved.items():
-            if cell not in self._suppressed:
-                self._reject(f"witness {number} moves {{cell}}, which is published", cell)
-            if abs(by) > self._bounds.room(cell, 1 if by > 0 else -1):
-                self._reject(f"witness {number} moves {{cell}} beyond its bounds", cell)
-            if self._table.counts and by.denominator != 1:
-                self._reject(f"witness {number} moves {{cell}} by {by}, and counts are whole", cell)
+            self._demand(cell in self._suppressed, f"{moves}, which is published", cell)
+            inside = abs(by) <= self._bounds.room(cell, 1 if by > 0 else -1)
+            self._demand(inside, f"{moves} beyond its bounds", cell)
+            whole = not self._table.counts or by.denominator == 1
+            self._demand(whole, f"{moves} by {by}, and counts are whole", cell)
         for row in sorted({row for cell in moved for row in self._of_cell[cell]}):
             terms = self._table.relations[row].items()
             total = sum(factor * moved.get(at, Fraction(0)) for at, factor in terms)
@@ -346,43 +317,35 @@ class _Check:
                 waiting |= set(self._of_cell[open_[0]])
         return left
 
-    def _limits(self, unknown: set[int]) -> dict[tuple[int, int], Fraction]:
+    def _limits(self, unknown: set[int]) -> dict[Side, Fraction]:
         """How far cells go at most, by multipliers."""
-        limits: dict[tuple[int, int], Fraction] = {}
-        for number, item in enumerate(self._claim.items("bounds")):
-            where = f"{self._claim.where}, bound {number}"
-            cell, sign, *parts = items(item, where, 4)
-            demand(whole(sign, where) in (1, -1), f"bound {number} has the sign {sign}, which is none")
-            whole(cell, where)
+        limits: dict[Side, Fraction] = {}
+        for number, item in enumerate(self._claim.each("bounds")):
+            cell, sign = (one.whole() for one in item.each(length=4)[:2])
+            demand(sign in (1, -1), f"bound {number} has the sign {sign}, which is none")
             reduced: defaultdict[int, Fraction] = defaultdict(Fraction, {cell: Fraction(sign)})
-            for row, multiplier in _sparse(parts, where).items():
+            for row, multiplier in _sparse(Claim(item.content[2:], item.where)).items():
                 known = row in self._table.relations
                 demand(known, f"bound {number} uses relation {row}, which is not there")
                 for at, factor in self._table.relations[row].items():
                     reduced[at] -= multiplier * factor
-            limits[cell, sign] = sum(
-                (
-                    abs(worth) * self._bounds.room(at, 1 if worth > 0 else -1)
-                    for at, worth in reduced.items()
-                    if at in unknown
-                ),
-                Fraction(0),
-            )
+            worths = ((at, worth) for at, worth in reduced.items() if at in unknown)
+            rooms = (abs(worth) * self._bounds.room(at, 1 if worth > 0 else -1) for at, worth in worths)
+            limits[cell, sign] = sum(rooms, Fraction(0))
         return limits
 
 
-def _sparse(value: Any, where: str) -> Sparse:
+def _sparse(claim: Claim) -> Sparse:
     """Positions and numbers, each position once."""
-    at, content = items(value, where, 2)
-    places, numbers = wholes(at, where), items(content, where)
-    if not len(places) == len(set(places)) == len(numbers):
-        raise MalformedError(f"{where} must hold a number for each position, each once")
-    return {at: _fraction(one, where) for at, one in zip(places, numbers, strict=True)}
+    at, content = claim.each(length=2)
+    places, numbers = at.wholes(), content.each()
+    right = len(places) == len(set(places)) == len(numbers)
+    claim.require(right, " must hold a number for each position, each once")
+    return {at: _fraction(one) for at, one in zip(places, numbers, strict=True)}
 
 
-def _fraction(value: Any, where: str) -> Fraction:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Fraction(value)
-    if not isinstance(value, str) or _NUMBER.fullmatch(value) is None:
-        raise MalformedError(f"{where}: {str(value)[:20]!r} is no fraction such as -7/2")
-    return Fraction(value)
+def _fraction(claim: Claim) -> Fraction:
+    text, shown = claim.content, f": {str(claim.content)[:20]!r} is no fraction such as -7/2"
+    known = isinstance(text, str) and re.fullmatch(r"-?[0-9]{1,1000}(/[1-9][0-9]{0,1000})?", text)
+    claim.require(type(text) is int or bool(known), shown)
+    return Fraction(text)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import time
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +20,29 @@ from linkrisk.datasets.options.option import given_of, part
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.public.embedded import default_pair
+from linkrisk.datasets.tables.linking import split_beside
+from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.errors import called
 from linkrisk.solver.certificates.checking import verify as checking
-from linkrisk.solver.certificates.checking.json_files import fits_and_certificates, is_bundle, read_object
-from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, fit_problem
-from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.checking.verify import (
+    FullVerdict,
+    demand_fit,
+    fit_problem,
+    fits_and_certificates,
+    is_bundle,
+    read_object,
+)
+from linkrisk.solver.certificates.core.claims import MalformedError, Problem, RejectedError
 from linkrisk.solver.certificates.core.tables import FORMAT as TABLE
-from linkrisk.solver.certificates.operations.claims import quoted
-from linkrisk.solver.certificates.operations.tables import checked_table
-from linkrisk.solver.certificates.operations.verification import VerificationResult
+from linkrisk.solver.certificates.core.tables import (
+    PUBLISHED,
+    Sparse,
+    Table,
+    TableVerdict,
+    check_table,
+    decimal,
+)
+from linkrisk.solver.certificates.operations.verification import VerificationResult, quoted
 from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.reading import check_alignment_options
 from linkrisk.solver.options.operations.verify import Bundled, FilesOptions, VerifyOptions
@@ -35,8 +51,51 @@ from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.result import Result
+from linkrisk.solver.tables.operations.source import check_adds_up, read_asked_table
 from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.result import FitResult
+
+
+def exact_table(stored: StoredTable) -> Table:
+    """A table in fractions, with the numbers of respondents that are published beside its values."""
+    counts = split_beside(stored)[1]
+    columns = {**stored.numbers, **({} if counts is None else {PUBLISHED: counts.numbers["value"]})}
+    numbers = {
+        name: [None if math.isnan(value) else decimal(value) for value in column.tolist()]
+        for name, column in columns.items()
+    }
+    relations: defaultdict[int, Sparse] = defaultdict(dict)
+    terms = zip(stored.relation.tolist(), stored.cell.tolist(), stored.coefficient.tolist(), strict=True)
+    for row, cell, factor in terms:
+        relations[row][cell] = relations[row].get(cell, Fraction(0)) + (decimal(factor) or Fraction(0))
+    status = [str(one) for one in stored.status]
+    return Table(numbers, status, dict(relations), stored.counting, stored.named, stored.describe)
+
+
+def checked_table(certificate: Mapping[str, Any], name: str, asked: TableOptions) -> VerificationResult:
+    """Check the certificate of a table; UsageError or DataError if one of them cannot be read."""
+    began = time.perf_counter()
+    stored = read_asked_table(asked)
+    counts = split_beside(stored)[1]
+    if counts is not None:
+        check_adds_up(counts)
+    found: TableVerdict | None = None
+    rejected: str | None = None
+    try:
+        found = check_table(exact_table(stored), certificate, name)
+    except RejectedError as error:
+        rejected = str(error)
+    except MalformedError as error:
+        raise UsageError(str(error)) from None
+    return VerificationResult(
+        verified=found is not None,
+        rejected=rejected,
+        table=found,
+        cells=len(stored),
+        relations=int(stored.relation.max(initial=-1)) + 1,
+        seconds=time.perf_counter() - began,
+    )
+
 
 _KEPT = (Role.RECORD_ID, Role.WEIGHT)
 """Roles that the user of `verify` has the say on."""

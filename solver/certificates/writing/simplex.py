@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
@@ -11,12 +13,141 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.formulations.compiled import kernel
 from linkrisk.solver.certificates.checking.linkage import MOST_ENTRIES, tree_rows
-from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, replay
+from linkrisk.solver.certificates.checking.simplex_kernels import (
+    DEEPEST,
+    LARGEST_TOTAL,
+    classify,
+    clique_saving,
+    edge_ends,
+    enlarged,
+    replay,
+)
 from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.core.proofs import capped
-from linkrisk.solver.certificates.core.simplex_tree import Tree
-from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+
+CROWD = 200
+"""Undecided rows up to which conflicts are looked for: among more, they seldom save enough."""
+
+
+@kernel
+def _longest_edge(vertices: FloatArray) -> Any:
+    """Number of the edge between the two vertices (rows) that are farthest apart."""
+    best, longest, edge = 1, -1.0, 0
+    for one in range(vertices.shape[0]):
+        for two in range(one + 1, vertices.shape[0]):
+            edge += 1
+            length = ((vertices[one] - vertices[two]) ** 2).sum()
+            if length > longest:
+                best, longest = edge, length
+    return best
+
+
+@kernel
+def _closed(values: LongArray, block: LongArray, weight: LongArray, needed: int) -> bool:
+    """Whether conflicts take enough weight off a simplex to close it."""
+    return needed <= 0 or (
+        values.shape[0] <= CROWD and clique_saving(values, block, weight, needed) >= needed
+    )
+
+
+class _Way(NamedTuple):
+    """The simplices on the way down: vertices, where their rows begin, what is linked, the edge, the side."""
+
+    vertices: FloatArray
+    start: LongArray
+    linked: LongArray
+    edge: LongArray
+    side: LongArray
+
+
+@kernel
+def _grow(
+    weight: LongArray,
+    most: int,
+    values: LongArray,
+    block: LongArray,
+    way: _Way,
+    level: int,
+    undecided: int,
+    codes: NDArray[np.uint8],
+) -> tuple[int, int, int, LongArray, LongArray]:
+    """Fill `codes` with the next nodes of the tree; see `TreeSearch` for the other arguments.
+
+    Returns how many are written (fewer than there is room for when the tree is complete or a simplex too
+    small), level (-1 when the tree is complete) and undecided weight of the search, and the lists, which may
+    have grown.
+    """
+    vertices, start, linked, edge, side = way
+    corners = values.shape[1]
+    for at in range(codes.size):
+        first, after = start[level], start[level + 1]
+        needed = linked[level] + undecided - most
+        if _closed(values[first:after], block[first:after], weight, needed):
+            codes[at] = 0
+            level -= 1
+            while level >= 0 and side[level] == 1:
+                level -= 1
+            if level < 0:
+                return at + 1, level, undecided, values, block
+            side[level] = 1
+        else:
+            if level >= DEEPEST:
+                return at, level, undecided, values, block
+            edge[level], side[level] = _longest_edge(vertices[level]), 0
+            codes[at] = edge[level]
+        first, after = start[level], start[level + 1]
+        values, block = enlarged(values, block, 2 * after - first + 1)
+        if values.shape[0] < 2 * after - first + 1:
+            return at, level, undecided, values, block
+        one, two = edge_ends(edge[level], corners)
+        kept, moved = (one, two) if side[level] == 0 else (two, one)
+        size, undecided, sure = classify(
+            values[first:after], block[first:after], weight, kept, moved, values[after:], block[after:]
+        )
+        vertices[level + 1] = vertices[level]
+        vertices[level + 1, moved] = 0.5 * (vertices[level, one] + vertices[level, two])
+        linked[level + 1] = linked[level] + sure
+        level += 1
+        start[level + 1] = after + size
+    return codes.size, level, undecided, values, block
+
+
+class TreeSearch:
+    """A search that can be stopped and continued, and writes what `replay` of the verifier reads.
+
+    `rows` (rows, corners) are values at the corners of the simplex, `row_block` the block of each row,
+    ascending; `most` is the bound to prove. `complete` says whether the tree is, `stuck` whether it never
+    will be, as a simplex became too small.
+    """
+
+    def __init__(self, rows: LongArray, row_block: LongArray, weight: LongArray, most: int) -> None:
+        corners, levels = rows.shape[1], DEEPEST + 2
+        self._weight, self._most = weight, most
+        # The rows of the simplices on the way down lie one after the other, each level from its `start` on.
+        self._values = np.empty((4 * rows.shape[0] + 4, corners), dtype=np.int64)
+        self._block = np.empty(len(self._values), dtype=np.int64)
+        vertices, steps = np.empty((levels, corners, corners)), np.zeros((4, levels), dtype=np.int64)
+        vertices[0] = np.eye(corners)
+        self._way = _Way(vertices, *steps)
+        size, self._undecided, sure = classify(rows, row_block, weight, 0, 0, self._values, self._block)
+        self._way.start[1], self._way.linked[0] = size, sure
+        self._level = 0
+        self.complete, self.stuck = False, False
+
+    def run(self, nodes: int) -> NDArray[np.uint8]:
+        """The next so many nodes of the tree, fewer at its end."""
+        codes = np.zeros(nodes, dtype=np.uint8)
+        rows, standing = (self._values, self._block), (self._level, self._undecided)
+        written, self._level, self._undecided, self._values, self._block = _grow(
+            self._weight, self._most, *rows, self._way, *standing, codes
+        )
+        self.complete = self._level < 0
+        self.stuck = not self.complete and written < nodes
+        return codes[:written]
+
 
 MOST_NODES = 40_000_000
 """Longest tree: its certificate has some ten megabytes, and is checked in minutes."""
@@ -62,7 +193,7 @@ def simplex_proof(
             return {
                 "method": "simplex-tree",
                 "rivals": listed,
-                "tree": Tree(codes.tobytes(), "the tree").written(),
+                "tree": base64.b64encode(zlib.compress(codes.tobytes(), 9)).decode("ascii"),
             }, bound
         if time.perf_counter() > until:
             return None

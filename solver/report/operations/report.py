@@ -84,7 +84,7 @@ class ReportResult(Result):
 
     def bundle(self) -> str:
         """What `report --certificate` writes: every certificate beside the fit that it proves."""
-        from linkrisk.solver.certificates.checking.json_files import CERTIFICATE, FAMILY, FIT, FORMAT, KEY
+        from linkrisk.solver.certificates.checking.verify import CERTIFICATE, FAMILY, FIT, FORMAT, KEY
 
         proofs = [
             {FAMILY: one.aggregator, FIT: one.result.to_dict(), CERTIFICATE: one.result.certificate}

@@ -14,7 +14,7 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.comparison import Columns, Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.claims import Problem
 from linkrisk.solver.certificates.core.records import Files, Records
 
 RULES = list(Missing)
@@ -114,9 +114,10 @@ def test_a_value_in_the_middle_has_the_sign_that_verifiers_give_it(rule):
     chosen = ("weighted-mean", "original-to-masked", "strict", "none", "squared", rule.value)
     files = Files([queries[:, 0].tolist()], [candidates[:, 0].tolist()], range(4))
     checked = Records(files, Problem(*chosen, ["A"], {})).attributes[0]
-    np.testing.assert_array_equal(found.of_queries[:, 0], checked.to_missing)
-    np.testing.assert_array_equal(found.of_candidates[:, 0], checked.from_missing)
-    assert found.of_both[0] == checked.both_missing
+    to_missing, from_missing, both = checked.missing
+    np.testing.assert_array_equal(found.of_queries[:, 0], to_missing)
+    np.testing.assert_array_equal(found.of_candidates[:, 0], from_missing)
+    assert found.of_both[0] == both
     middle = {"nearest": 0.0, "expected": 2.0, "farthest": -2.0}[rule.value]
     assert found.of_candidates[0, 0] == pytest.approx(middle)
     known = [tuple(values[~np.isnan(values)].tolist()) for values in (queries, candidates)]

@@ -11,13 +11,17 @@ import pytest
 from aggregator_cases import BY_LABEL
 from certified import certified
 
-from linkrisk.solver.certificates.checking import json_files
-from linkrisk.solver.certificates.checking.json_files import read_object
+from linkrisk.solver.certificates.checking import verify as reading
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL, MOST_VALUES, replay
-from linkrisk.solver.certificates.core import proofs, simplex_tree
+from linkrisk.solver.certificates.checking.verify import read_object
+from linkrisk.solver.certificates.core import proofs
 from linkrisk.solver.certificates.core.claims import Claim, MalformedError, RejectedError
-from linkrisk.solver.certificates.core.proofs import check_inequalities, check_simplex_tree, least_given_up
-from linkrisk.solver.certificates.core.simplex_tree import Tree
+from linkrisk.solver.certificates.core.proofs import (
+    check_inequalities,
+    check_simplex_tree,
+    least_given_up,
+    tree_nodes,
+)
 from linkrisk.solver.run.errors import UsageError
 
 TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
@@ -38,7 +42,7 @@ def test_sums_of_sums_that_double_with_every_line():
 
     def refused():
         with pytest.raises(RejectedError, match="its numbers are too large"):
-            check_inequalities(TRIANGLE, chain, "inequalities")
+            check_inequalities(TRIANGLE, Claim(chain, "inequalities"))
 
     assert peak(refused) < 10_000_000
 
@@ -46,11 +50,11 @@ def test_sums_of_sums_that_double_with_every_line():
 def test_long_sums_repeated(monkeypatch):
     monkeypatch.setattr(proofs, "MOST_COEFFICIENTS", 1_000)
     long = [frozenset(range(100))]
-    assert len(check_inequalities(long, [["half", [0, 0]]] * 3, "inequalities")) == 4
+    assert len(check_inequalities(long, Claim([["half", [0, 0]]] * 3, "inequalities"))) == 4
     with pytest.raises(RejectedError, match=r"inequalities\[3\]: these inequalities are too long together"):
-        check_inequalities(long, [["half", [0, 0]]] * 50, "inequalities")
+        check_inequalities(long, Claim([["half", [0, 0]]] * 50, "inequalities"))
     with pytest.raises(RejectedError, match="it has no parts"):
-        check_inequalities(long, [["half", []]], "inequalities")
+        check_inequalities(long, Claim([["half", []]], "inequalities"))
 
 
 def test_a_deep_tree_takes_memory_for_one_way_down():
@@ -61,7 +65,7 @@ def test_a_deep_tree_takes_memory_for_one_way_down():
 
     def refused():
         with pytest.raises(RejectedError, match="the list ends before the tree is complete"):
-            least_given_up(tree, [], TRIANGLE, weight, "tree")
+            least_given_up(Claim(tree, "tree"), [], TRIANGLE, weight)
 
     assert peak(refused) < 20_000_000
 
@@ -69,20 +73,20 @@ def test_a_deep_tree_takes_memory_for_one_way_down():
 def test_a_tree_goes_on_at_the_last_split_of_which_one_side_is_left():
     weight = dict.fromkeys(range(4), 1)
     tree = [["split", 0], ["split", 1], *[["leaf", 1, []]] * 2, ["split", 2], *[["leaf", 1, []]] * 2]
-    assert least_given_up(tree, [], TRIANGLE, weight, "tree") == (0, 4)
+    assert least_given_up(Claim(tree, "tree"), [], TRIANGLE, weight) == (0, 4)
     for wrong in (tree[:-1], [*tree, ["leaf", 1, []]]):
         with pytest.raises(RejectedError, match="complete"):
-            least_given_up(wrong, [], TRIANGLE, weight, "tree")
+            least_given_up(Claim(wrong, "tree"), [], TRIANGLE, weight)
 
 
 def test_a_tree_of_zeros_that_is_short_when_it_is_packed(monkeypatch):
-    monkeypatch.setattr(simplex_tree, "MOST_NODES", 1 << 16)
+    monkeypatch.setattr(proofs, "MOST_NODES", 1 << 16)
     fits, bomb = (
         base64.b64encode(zlib.compress(bytes(size), 9)).decode() for size in (1 << 16, (1 << 16) + 1)
     )
-    assert len(Tree.read(fits, "tree").nodes) == 1 << 16
+    assert len(tree_nodes(Claim(fits, "tree")).content) == 1 << 16
     with pytest.raises(MalformedError, match="damaged or too long"):
-        Tree.read(bomb, "tree")
+        tree_nodes(Claim(bomb, "tree"))
 
 
 def test_rows_that_would_be_kept_at_every_level():
@@ -126,10 +130,10 @@ def test_files_that_are_too_long(tmp_path, monkeypatch):
     path = tmp_path / "fit.json"
     path.write_text('{"a": [' + "[]," * 100 + "[]]}", encoding="utf-8")
     assert len(read_object(path, "fit --json")["a"]) == 101
-    monkeypatch.setattr(json_files, "MOST_ITEMS", 200)
+    monkeypatch.setattr(reading, "MOST_ITEMS", 200)
     with pytest.raises(UsageError, match="is too large to be checked"):
         read_object(path, "fit --json")
-    monkeypatch.setattr(json_files, "LARGEST_FILE", 100)
+    monkeypatch.setattr(reading, "LARGEST_FILE", 100)
     path.write_text(" " * 100 + "{}", encoding="utf-8")
     with pytest.raises(UsageError, match="is too large to be checked"):
         read_object(path, "fit --json")

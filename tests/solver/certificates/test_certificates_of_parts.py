@@ -16,7 +16,7 @@ from weighted_claims import SCHEMA, weighted
 from linkrisk import fit
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
-from linkrisk.solver.certificates.operations.claims import checked, coverage, proved
+from linkrisk.solver.certificates.operations.verification import checked, coverage, proved
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
@@ -178,7 +178,11 @@ FORGED = [
     (below_zero, RejectedError, "bound: less than nothing is claimed"),
     (beyond, RejectedError, "bound: more is claimed"),
     (no_unit, RejectedError, "bound, unit: "),
-    (nested, UsageError, r"parts\[0\], proof, method must be lost, simplex-tree or hitting-set, not parts"),
+    (
+        nested,
+        UsageError,
+        r"parts\[0\], proof, method must be one of .*-set, not parts",
+    ),
     (no_list, UsageError, "proof, parts must be a list"),
     (no_blocks, UsageError, r"parts\[0\], blocks must be a list"),
     (no_part, UsageError, r"parts\[0\] must be a JSON object"),
@@ -186,9 +190,9 @@ FORGED = [
     (put(-1), RejectedError, r"parts\[0\], blocks: there is no block -1"),
     (put(40), RejectedError, r"parts\[0\], blocks: there is no block 40"),
     (put(10**30), RejectedError, r"parts\[0\], blocks: there is no block 1000"),
-    (put(1.0), UsageError, r"parts\[0\], blocks must be a whole number"),
-    (put("x"), UsageError, r"parts\[0\], blocks must be a whole number"),
-    (put([0]), UsageError, r"parts\[0\], blocks must be a whole number"),
+    (put(1.0), UsageError, r"parts\[0\], blocks must hold whole numbers"),
+    (put("x"), UsageError, r"parts\[0\], blocks must hold whole numbers"),
+    (put([0]), UsageError, r"parts\[0\], blocks must hold whole numbers"),
 ]
 
 

@@ -15,27 +15,26 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.solver.certificates.checking.linkage import FastLinkage
+from linkrisk.solver.certificates.checking.record_arrays import FastAttribute
 from linkrisk.solver.certificates.checking.simplex_kernels import replay, rows_conflict
 from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
-from linkrisk.solver.certificates.core.claims import Claim, RejectedError
+from linkrisk.solver.certificates.core.claims import Claim, Problem, RejectedError
 from linkrisk.solver.certificates.core.families import (
     FAMILIES,
     Measure,
     WeightedMean,
     is_negative_semidefinite,
 )
-from linkrisk.solver.certificates.core.linkage import Linkage
-from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.linkage import Linkage, conflict
 from linkrisk.solver.certificates.core.proofs import (
     check_inequalities,
-    core_inequality,
+    given_up,
     half_inequality,
     least_given_up,
 )
-from linkrisk.solver.certificates.core.records import Attribute, Files, Records
-from linkrisk.solver.certificates.core.simplex_tree import conflict
+from linkrisk.solver.certificates.core.records import Attribute, Files, Records, exact
 from linkrisk.solver.certificates.writing.hitting import HittingTree
-from linkrisk.solver.certificates.writing.simplex_search import TreeSearch
+from linkrisk.solver.certificates.writing.simplex import TreeSearch
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
@@ -56,9 +55,10 @@ def family(name, n, k=None):
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
 def test_doubles_are_whole_numbers(values):
-    one = Attribute(Problem(*CHOSEN, ["A"], {}), "A", values, values, range(len(values)), range(len(values)))
-    exact = [one.exact(value, one.shift) for value in values]
-    assert [Fraction(number, 2**one.shift) for number in exact] == [Fraction(value) for value in values]
+    for kind in (Attribute, FastAttribute):
+        one = kind(Problem(*CHOSEN, ["A"], {}), "A", [values, values], range(len(values)), range(len(values)))
+        numbers = [exact(value, one.shift) for value in values]
+        assert [Fraction(number, 2**one.shift) for number in numbers] == [Fraction(value) for value in values]
 
 
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(small, min_size=n * n, max_size=n * n)))
@@ -245,8 +245,8 @@ def test_hitting_trees_prove_the_least_weight(seed):
     proof, proven = HittingTree(cores, weight, least, 30.0).prove()
     assert proven == least
     listed = [cores[at] for at in proof["cores"]]
-    inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
-    assert least_given_up(proof["tree"], inequalities, listed, weight, "tree")[0] == least
+    inequalities = check_inequalities(listed, Claim(proof["inequalities"], "inequalities"))
+    assert least_given_up(Claim(proof["tree"], "tree"), inequalities, listed, weight)[0] == least
     for hit in random.integers(0, 2, size=(500, size)):
         if all(any(hit[b] for b in core) for core in listed):
             for inequality in inequalities:
@@ -265,8 +265,8 @@ def test_a_gap_that_no_cut_closes_is_split():
     proof, proven = HittingTree(lines, weight, 5, 30.0).prove()
     assert proven == least_hitting(lines, weight) == 5
     listed = [lines[at] for at in proof["cores"]]
-    inequalities = [core_inequality(core) for core in listed]
-    least, leaves = least_given_up(proof["tree"], inequalities, listed, weight, "tree")
+    inequalities = [given_up(core) for core in listed]
+    least, leaves = least_given_up(Claim(proof["tree"], "tree"), inequalities, listed, weight)
     assert least == 5
     assert leaves > 2
 
@@ -276,14 +276,14 @@ def test_a_tree_without_time_proves_what_it_has():
     weight = dict.fromkeys(range(5), 1)
     proof, proven = HittingTree(cores, weight, 3, 0.0).prove()
     listed = [cores[at] for at in proof["cores"]]
-    inequalities = check_inequalities(listed, proof["inequalities"], "inequalities")
+    inequalities = check_inequalities(listed, Claim(proof["inequalities"], "inequalities"))
     assert 0 <= proven <= 3
-    assert least_given_up(proof["tree"], inequalities, listed, weight, "tree")[0] == proven
+    assert least_given_up(Claim(proof["tree"], "tree"), inequalities, listed, weight)[0] == proven
 
 
 def test_an_odd_cycle_is_a_half():
     cores = [frozenset({k, (k + 1) % 5}) for k in range(5)]
-    (*_, cycle) = check_inequalities(cores, [["half", [0, 1, 2, 3, 4]]], "inequalities")
+    (*_, cycle) = check_inequalities(cores, Claim([["half", [0, 1, 2, 3, 4]]], "inequalities"))
     assert (dict(cycle.coefficients), cycle.least) == (dict.fromkeys(range(5), 1), 3)
     assert half_inequality([cycle, cycle]).least == 3
 
@@ -302,7 +302,7 @@ TRIANGLE = [frozenset({0, 1}), frozenset({1, 2}), frozenset({0, 2})]
 )
 def test_inequalities_that_do_not_follow(inequalities, message):
     with pytest.raises(RejectedError, match=message):
-        check_inequalities(TRIANGLE, inequalities, "inequalities")
+        check_inequalities(TRIANGLE, Claim(inequalities, "inequalities"))
 
 
 @pytest.mark.parametrize(
@@ -320,16 +320,16 @@ def test_inequalities_that_do_not_follow(inequalities, message):
     ],
 )
 def test_trees_that_are_none(tree, message):
-    inequalities = check_inequalities(TRIANGLE, [], "inequalities")
+    inequalities = check_inequalities(TRIANGLE, Claim([], "inequalities"))
     with pytest.raises(RejectedError, match=message):
-        least_given_up(tree, inequalities, TRIANGLE, dict.fromkeys(range(3), 1), "tree")
+        least_given_up(Claim(tree, "tree"), inequalities, TRIANGLE, dict.fromkeys(range(3), 1))
 
 
 def test_a_tree_that_holds():
-    inequalities = check_inequalities(TRIANGLE, [], "inequalities")
+    inequalities = check_inequalities(TRIANGLE, Claim([], "inequalities"))
     halves = [[0, 1], [1, 1], [2, 1]]
     kept = [["split", 0], ["leaf", 1, [[1, 1]]], ["split", 1], ["leaf", 1, [[2, 1]]], ["core", 0]]
     too_much = [["leaf", 1, [[0, 5]]]]  # costs, and proves nothing
     for tree, expected in (([["leaf", 2, halves]], (2, 1)), (kept, (2, 3)), (too_much, (-3, 1))):
         weight = dict.fromkeys(range(3), 1)
-        assert least_given_up(tree, inequalities, TRIANGLE, weight, "tree") == expected
+        assert least_given_up(Claim(tree, "tree"), inequalities, TRIANGLE, weight) == expected

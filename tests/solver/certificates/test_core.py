@@ -25,8 +25,9 @@ from random_tables import random_pattern, random_table
 from linkrisk import audit_table, fit, open_table
 from linkrisk.solver.certificates import core
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify
+from linkrisk.solver.certificates.core import __main__ as command
 from linkrisk.solver.certificates.core import check, claims, records, tables
-from linkrisk.solver.certificates.operations.tables import exact_table
+from linkrisk.solver.certificates.operations.verify import exact_table
 from linkrisk.solver.certificates.writing.table import table_certificate
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -181,7 +182,8 @@ def test_a_table_is_read_as_the_project_reads_it(tmp_path_factory, seed, share, 
     folder = tmp_path_factory.mktemp("table")
     cells.to_csv(folder / "cells.csv", index=False)
     relations.to_csv(folder / "relations.csv", index=False)
-    ours = tables.read_table(folder / "cells.csv", folder / "relations.csv", counts=False)
+    read = [command.read_columns(folder / f"{name}.csv") for name in ("cells", "relations")]
+    ours = tables.read_table(*read, counts=False)
     if flip:
         with pytest.raises(claims.RejectedError, match="protected"):
             tables.check_table(ours, certificate)
@@ -232,9 +234,15 @@ def test_the_folder_runs_without_the_project(alone, tmp_path):
     assert done.stdout.splitlines() == [
         "proved: no weighted mean whose distances differ by more than a tie links more than "
         f"{made.linked_upper_bound} records, so at most {made.linked_upper_bound} of 12",
-        "of this problem: original-to-masked, ties strict, records aligned row by row, 0 without a partner; "
-        "squared differences of 'V1', 'V2', 'V3', standardisation own, missing values expected",
         f"proved: the parameters of the fit link {made.linked} records",
+        "of this problem: records aligned row by row, 0 without a partner",
+        "of this problem: aggregator 'weighted-mean'",
+        "of this problem: direction 'original-to-masked'",
+        "of this problem: ties 'strict'",
+        "of this problem: standardisation 'own'",
+        "of this problem: differences 'squared'",
+        "of this problem: missing 'expected'",
+        "of this problem: attributes ['V1', 'V2', 'V3']",
     ]
     forged = {**json.loads(made.to_json()), "linked": made.linked + 1}
     (tmp_path / "fit.json").write_text(json.dumps(forged))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkrisk.solver.certificates.core.claims import Claim
 from linkrisk.solver.certificates.core.proofs import check_inequalities, least_given_up
 from linkrisk.solver.certificates.writing.hitting import Hint, HittingTree, read_hint
 
@@ -43,8 +44,8 @@ def lightest(cores, weight):
 
 def verified(cores, weight, proof):
     kept = [cores[at] for at in proof["cores"]]
-    inequalities = check_inequalities(kept, proof["inequalities"], "inequalities")
-    return least_given_up(proof["tree"], inequalities, kept, weight, "tree")
+    inequalities = check_inequalities(kept, Claim(proof["inequalities"], "inequalities"))
+    return least_given_up(Claim(proof["tree"], "tree"), inequalities, kept, weight)
 
 
 @given(problems(), st.data())

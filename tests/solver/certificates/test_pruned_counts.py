@@ -14,7 +14,7 @@ import pytest
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.solver.certificates.checking import counting
 from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
-from linkrisk.solver.certificates.core.linkage import Linkage, best_order
+from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
@@ -47,7 +47,7 @@ def parameters(linkage, random):
     weights = np.append(weights[:-1], 1.0 - weights[:-1].sum())
     if linkage.family.simplex:
         return [*(Fraction(float(w)) for w in weights), *[Fraction(0)] * (dimension - n)]
-    if hasattr(linkage.family, "masks"):
+    if linkage.family.summed:
         return [Fraction(float(weights[m.bit_length() - 1])) if m.bit_count() == 1 else Fraction(0)
                 for m in linkage.family.masks]  # fmt: skip
     sums = [sum(weights[k] for k in range(n) if m >> k & 1) for m in range(1, 2**n)]
@@ -131,15 +131,15 @@ def test_lists_that_are_cut_short_change_nothing(monkeypatch):
 @pytest.mark.parametrize("ties", ["strict", "share"])
 def test_the_best_order_is_one_that_all_pairs_confirm(family, ranked, kind, ties):
     linkage = linkage_from(*files(5, kind), aggregator=family, ties=ties)
-    best = best_order(linkage)
-    assert best == best_order(slow(linkage))
+    best = linkage.best_order()
+    assert best == slow(linkage).best_order()
     linked = np.flatnonzero(all_pairs.linked_in_order(linkage.arrays, best.sequence, ranked=ranked)).tolist()
     assert (best.count, best.weight) == (len(linked), linkage.records.weight(linked))
     for order in permutations(range(4), 1):
         alone = np.flatnonzero(all_pairs.linked_in_order(linkage.arrays, order, ranked=ranked))
         assert linkage.records.weight(alone) <= best.weight
-    assert best_order(linkage, best.weight) is None
-    again = best_order(linkage, best.weight - Fraction(1, 1000))
+    assert linkage.best_order(best.weight) is None
+    again = linkage.best_order(best.weight - Fraction(1, 1000))
     assert (again.count, again.weight) == (best.count, best.weight)
 
 

@@ -136,7 +136,7 @@ def test_every_multiplier_and_leaf_of_a_tight_certificate_matters(case):
             made.check(certificate=shorter)
     for at, line in enumerate(proof["tree"]):
         if line[0] == "leaf":
-            with pytest.raises(RejectedError, match="is claimed, the tree proves"):
+            with pytest.raises(RejectedError, match="is claimed, the proof gives"):
                 made.check(certificate=changed(made.certificate, ("proof", "tree", at, 2), []))
     for at, core in enumerate(proof["cores"]):
         for row in range(len(core["rows"])):

@@ -97,7 +97,7 @@ def test_a_certificate_that_does_not_hold(capsys):
     assert verify(*PAIR) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == (f"rejected: proof.json, bound: {told - 1} is claimed, the tree proves {told}\n")
+    assert captured.err == (f"rejected: proof.json, bound: {told - 1} is claimed, the proof gives {told}\n")
 
 
 def test_a_fit_that_claims_more_than_is_proved(capsys):

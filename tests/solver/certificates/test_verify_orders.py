@@ -16,7 +16,7 @@ from certified import all_cores
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
 from linkrisk.solver.certificates.core.families import FAMILIES
-from linkrisk.solver.certificates.core.linkage import Linkage, best_order
+from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
@@ -43,7 +43,7 @@ def compared(problem):
 def same_as_the_search(problem, ranked):
     """What the verifier counts is what the search counts, each with code of its own."""
     known = orders.best_order(problem.pair, ranked=ranked)
-    found = best_order(compared(problem))
+    found = compared(problem).best_order()
     assert (found.ranked, float(found.weight)) == (ranked, pytest.approx(known.weight, rel=1e-12))
     own = orders.linked_in_order(problem.pair, np.array(found.sequence), ranked=ranked)
     assert (found.count, own.sum()) == (own.sum(), known.linked.sum())
@@ -82,10 +82,10 @@ def test_no_order_is_asked_for_that_the_search_does_not_come_to(family, ranked):
         known, linkage = orders.best_order(problem.pair, ranked=ranked).weight, compared(problem)
         for above in range(int(known)):
             asked += 1
-            found = best_order(linkage, Fraction(above))
+            found = linkage.best_order(Fraction(above))
             assert found.weight == known
-            assert found == best_order(Linkage(linkage.records, linkage.family), Fraction(above))
-        assert best_order(linkage, Fraction(int(known))) is None
+            assert found == Linkage(linkage.records, linkage.family).best_order(Fraction(above))
+        assert linkage.best_order(Fraction(int(known))) is None
     assert asked > 40
 
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
-from linkrisk.solver.certificates.core.problem import Problem
+from linkrisk.solver.certificates.core.claims import Problem
 from linkrisk.solver.certificates.core.proofs import (
     Inequality,
     capped,
-    clique_inequality,
-    core_inequality,
     dual_value,
+    given_up,
 )
 from linkrisk.solver.certificates.core.records import Files, Records
 from linkrisk.solver.certificates.writing.hitting import HittingTree, mended
@@ -101,9 +100,7 @@ def test_mended_multipliers_overload_no_block_and_leave_nothing_to_gain(seed):
     cores = [
         frozenset(random.choice(8, size=int(random.integers(2, 4)), replace=False).tolist()) for _ in range(9)
     ]
-    inequalities: list[Inequality] = [core_inequality(core) for core in cores] + [
-        clique_inequality([0, 1, 2])
-    ]
+    inequalities: list[Inequality] = [given_up(core) for core in cores] + [given_up([0, 1, 2], 2)]
     fixed = {3: True, 4: False} if seed % 2 else {}
     unit = 1 if seed % 3 else 1 << 20
     packing = {at: int(unit * 10 ** random.uniform(0, 17)) for at in range(0, 10, 2)}
@@ -116,14 +113,14 @@ def test_mended_multipliers_overload_no_block_and_leave_nothing_to_gain(seed):
     rest = {block: unit * weight[block] - load[block] for block in weight if block not in fixed}
     assert min(rest.values()) >= 0
     for inequality in inequalities:
-        given_up = sum(c for block, c in inequality.coefficients.items() if fixed.get(block))
+        gone = sum(c for block, c in inequality.coefficients.items() if fixed.get(block))
         free = [rest[block] for block in inequality.coefficients if block in rest]
-        assert inequality.least <= given_up or not free or min(free) == 0
+        assert inequality.least <= gone or not free or min(free) == 0
     value = dual_value(unit, found.items(), inequalities, fixed, weight)
     best = min(
         sum(weight[block] for block in range(8) if chosen >> block & 1)
         for chosen in range(256)
-        if all((chosen >> block & 1) == gone for block, gone in fixed.items())
+        if all((chosen >> block & 1) == out for block, out in fixed.items())
         and all(
             sum(c * (chosen >> block & 1) for block, c in inequality.coefficients.items()) >= inequality.least
             for inequality in inequalities

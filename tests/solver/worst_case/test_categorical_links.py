@@ -130,7 +130,7 @@ def test_a_certificate_of_impossible_partners_is_checked():
     def silent(written, _):
         del written["problem"]["masking"], written["problem"]["recodings"]
 
-    rejected(silent, "the fit and the certificate have different recodings")
+    rejected(silent, "the fit and the certificate have different possible")
 
     def swap(written, fitted):
         for part in (fitted, written["problem"]):

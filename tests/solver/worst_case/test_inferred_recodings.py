@@ -127,7 +127,8 @@ def test_amounts_are_compared_in_the_intervals_of_the_release():
     assert checked, checked.rejected
     forged = copy.deepcopy(found.to_dict())
     forged["recodings"][1]["steps"][1][1] = 77.0
-    assert "different recodings" in verify(forged, original, masked, certificate=found.certificate).rejected
+    verdict = verify(forged, original, masked, certificate=found.certificate)
+    assert "the fit and the certificate have different steps" in verdict.rejected
     both = copy.deepcopy(found.certificate)
     both["recodings" if "recodings" in both else "problem"] = (
         forged["recodings"] if "recodings" in both else {**both["problem"], "recodings": forged["recodings"]}
@@ -135,7 +136,7 @@ def test_amounts_are_compared_in_the_intervals_of_the_release():
     assert not verify(forged, original, masked, certificate=both)
     for steps in ([], [[1.0]], [[2.0, None], [1.0, None]], [["a", 1.0]], [[1.0, "b"]]):
         forged["recodings"][1]["steps"] = steps
-        with pytest.raises(UsageError, match=r"recodings: .*age"):
+        with pytest.raises(UsageError, match=r"recodings\[1\]: .*age"):
             verify(forged, original, masked, certificate=found.certificate)
 
 

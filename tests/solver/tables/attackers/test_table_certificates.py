@@ -18,7 +18,7 @@ from linkrisk import audit_table, open_table, verify
 from linkrisk.formulations.tables.exact import ExactRelations, exact, exact_witness
 from linkrisk.solver.certificates.core.claims import MalformedError, RejectedError
 from linkrisk.solver.certificates.core.tables import check_table
-from linkrisk.solver.certificates.operations.tables import exact_table
+from linkrisk.solver.certificates.operations.verify import exact_table
 from linkrisk.solver.certificates.writing.table import certificate_bytes, table_certificate
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -206,10 +206,14 @@ def test_forgeries_are_rejected(forge, message):
             "proof.json is no certificate of a table; give what `tables audit --certificate`",
         ),
         ("suppressed", "all", "proof.json, suppressed must be a list"),
-        ("witnesses", [[[1, 1], [2, 2]]], "proof.json, witness 0 must hold a number for each position, each"),
-        ("witnesses", [[[7], ["1/0"]]], "proof.json, witness 0: '1/0' is no fraction such as -7/2"),
-        ("witnesses", [[[7], [0.5]]], "proof.json, witness 0: '0.5' is no fraction such as -7/2"),
-        ("bounds", [[1, 1]], "proof.json, bound 0 must hold 4 items, not 2"),
+        (
+            "witnesses",
+            [[[1, 1], [2, 2]]],
+            r"proof.json, witnesses\[0\] must hold a number for each",
+        ),
+        ("witnesses", [[[7], ["1/0"]]], r"proof.json, witnesses\[0\]: '1/0' is no fraction such as -7/2"),
+        ("witnesses", [[[7], [0.5]]], r"proof.json, witnesses\[0\]: '0.5' is no fraction such as -7/2"),
+        ("bounds", [[1, 1]], r"proof.json, bounds\[0\] must hold 4 items, not 2"),
         ("protected", "yes", "proof.json, protected must be true or false"),
     ],
 )
