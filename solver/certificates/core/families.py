@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any, ClassVar
 
 from .claims import Claim, MalformedError, Problem, require
@@ -194,16 +194,13 @@ class Measure(Family):
     smallest: ClassVar[int]
     summed: ClassVar[bool]
 
-    def __init__(self, attributes: Sequence[str], subsets: list[tuple[int, ...]]) -> None:
+    def __init__(
+        self, attributes: Sequence[str], subsets: list[tuple[int, ...]], limits: list[tuple[int, int]]
+    ) -> None:
         super().__init__(attributes)
-        self.subsets = subsets
+        self.subsets, self.limits = subsets, limits
         self.masks = [sum(1 << at for at in subset) for subset in subsets]
         self.orders = (False, True) if len(subsets[-1]) == self.n else (False,)
-
-    @property
-    @abstractmethod
-    def limits(self) -> list[tuple[int, int]]:
-        """Least and largest value of each parameter."""
 
     @abstractmethod
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
@@ -249,7 +246,8 @@ class Choquet(Measure):
 
     def __init__(self, attributes: Sequence[str]) -> None:
         all_, masks = range(len(attributes)), range(1, 2 ** len(attributes))
-        super().__init__(attributes, [tuple(k for k in all_ if mask >> k & 1) for mask in masks])
+        limits = [(0, 1)] * (len(masks) - 1) + [(1, 1)]  # that of all attributes is 1
+        super().__init__(attributes, [tuple(k for k in all_ if mask >> k & 1) for mask in masks], limits)
 
     @classmethod
     def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
@@ -272,11 +270,6 @@ class Choquet(Measure):
             subset ^= 1 << k
         return row
 
-    @property
-    def limits(self) -> list[tuple[int, int]]:
-        """All values lie in [0, 1], that of all attributes is 1."""
-        return [(0, 1)] * (self.dimension - 1) + [(1, 1)]
-
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
         """The values of two subsets."""
         row[(subset | 1 << attribute) - 1] += times
@@ -294,18 +287,15 @@ class KAdditive(Measure):
     smallest, summed = 0, True
 
     def __init__(self, attributes: Sequence[str], k: int) -> None:
-        super().__init__(attributes, small_subsets(len(attributes), k))
+        subsets = small_subsets(len(attributes), k)
+        # Those of a monotone measure lie within ``2**(size - 1)``.
+        limits = [(0 if len(one) == 1 else -(1 << len(one) - 1), 1 << len(one) - 1) for one in subsets]
+        super().__init__(attributes, subsets, limits)
         self.words = f"{k}-additive {self.title}"
 
     def features(self, c: Sequence[int]) -> Vector:
         """The smallest attribute distance of each subset."""
         return [min(c[k] for k in subset) for subset in self.subsets]
-
-    @property
-    def limits(self) -> list[tuple[int, int]]:
-        """Those of the Moebius coefficients of a monotone measure: within ``2**(size - 1)``."""
-        most = [1 << len(subset) - 1 for subset in self.subsets]
-        return [(0 if size == 1 else -size, size) for size in most]
 
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
         """Coefficients of the subsets of ``A + k`` that hold k."""
@@ -323,7 +313,9 @@ class QuadraticForm(Family):
     """``c' M c``, M positive semidefinite of trace one; parameters are the upper triangle of M.
 
     A constraint is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther, off the diagonal
-    both of its entries in one. Ties are on the diagonal.
+    both of its entries in one. Ties are on the diagonal. `cells` are the upper triangle, row by row, and
+    `cancelled` is the share of a rival's squares that cancelling terms may move its distance by, times
+    ``2**shift``.
     """
 
     title = "Mahalanobis-type form"
@@ -333,15 +325,10 @@ class QuadraticForm(Family):
     shift = CANCELLATION
     orders = (False,)
 
-    @property
-    def cells(self) -> list[tuple[int, int]]:
-        """The upper triangle, row by row."""
-        return [(k, m) for k in range(self.n) for m in range(k, self.n)]
-
-    @property
-    def cancelled(self) -> int:
-        """Share of a rival's squares that cancelling terms may move its distance by, times ``2**shift``."""
-        return self.n * (self.n + 2)
+    def __init__(self, attributes: Sequence[str]) -> None:
+        super().__init__(attributes)
+        self.cells = list(combinations_with_replacement(range(self.n), 2))
+        self.cancelled = self.n * (self.n + 2)
 
     def features(self, c: Sequence[int]) -> Vector:
         """Products of attribute distances."""

@@ -140,7 +140,9 @@ class Linkage:
         """
         corners = self.family.dimension
         edges, leaves = list(combinations(range(corners), 2)), 0
-        open_ = {at: [rounded_up(self.constraint(at, one)) for one in own] for at, own in rivals.items()}
+        open_: Open = {
+            at: [rounded_up(self.constraint(at, one)) for one in own] for at, own in rivals.items()
+        }
         waiting = [(open_, sum(own for block, own in weight.items() if block not in rivals))]
         for at, node in enumerate(nodes.content):
             nodes.demand(bool(waiting), f"[{at}]: the tree goes on after its end")
