@@ -61,6 +61,36 @@ def test_doubles_are_whole_numbers(values):
         assert [Fraction(number, 2**one.shift) for number in numbers] == [Fraction(value) for value in values]
 
 
+every_double = st.floats(allow_infinity=False)
+usual = st.one_of(st.sampled_from([0.0, 1.0, 2.5, -3.0]), st.floats(-3.0, 3.0), st.just(np.nan))
+
+
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.lists(
+            st.one_of(*(st.lists(kind, min_size=n, max_size=n) for kind in (usual, every_double))),
+            min_size=2,
+            max_size=2,
+        )
+    ),
+    st.sampled_from(["none", "own", "original", "pooled"]),
+    st.sampled_from(["nearest", "expected", "farthest"]),
+)
+def test_vectorised_code_makes_the_attributes_of_the_core(files, how, missing):
+    found = []
+    for kind in (Attribute, FastAttribute):
+        problem = Problem(*CHOSEN[:3], how, "absolute", missing, ["A"], {})
+        rows = range(len(files[0]))
+        try:
+            one = kind(problem, "A", files, rows, rows)
+        except (RejectedError, ArithmeticError, ValueError) as error:
+            found.append(type(error))
+        else:
+            sides = [list(side) for side in (one.queries, one.candidates, one.widths)]
+            found.append(repr((sides, one.grain, one.offset, one.shift, one.missing)))
+    assert found[0] == found[1] or ArithmeticError in getattr(found[0], "__mro__", ())
+
+
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(small, min_size=n * n, max_size=n * n)))
 def test_semidefinite_matrices(entries):
     n = int(len(entries) ** 0.5)
