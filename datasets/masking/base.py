@@ -249,18 +249,10 @@ class NumericMethod(NumericParameters, _ActionMethod):
 
 @dataclass(frozen=True, eq=False)
 class Recoding(ABC):
-    """Recoding of the categories of one attribute.
+    """Recoding of the categories of one attribute."""
 
-    Attributes
-    ----------
-    before : tuple of str
-        The n categories of the original attribute.
-    after : tuple of str
-        The m categories that the masked attribute can have.
-    """
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
+    before: tuple[str, ...]  # the n categories of the original attribute
+    after: tuple[str, ...]  # the m categories that the masked attribute can have
 
     @property
     @abstractmethod

@@ -81,17 +81,14 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
     known = entry.parameters
     for parameter in parameters:
         if parameter not in known:
+            takes = ", ".join(map(called, known))
             raise DataError(
-                f"{name} has no parameter {called(parameter)}; it takes {_listed(known)}", option=parameter
+                f"{name} has no parameter {called(parameter)}; it takes {takes}", option=parameter
             )
     for parameter, option in known.items():
         if option.required and parameter not in parameters:
             raise DataError(f"{name} needs {called(parameter)}", option=parameter)
     return entry.make(**parameters)
-
-
-def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(map(called, names))
 
 
 def masking_method(text: str, schema: Schema | None = None) -> MaskingMethod:

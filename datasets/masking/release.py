@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.errors import DataError, read_bytes
 from linkrisk.datasets.masking.base import MaskingMethod
 from linkrisk.datasets.masking.registry import METHODS
 from linkrisk.datasets.masking.sequence import Step
@@ -158,11 +158,7 @@ def write_record(path: str | Path, record: Mapping[str, Any]) -> None:
 def read_seed(path: str | Path) -> int:
     """Read the seed of a record."""
     try:
-        record = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise DataError(
-            f"{called('seed', path)} cannot be read: {(error.strerror or str(error)).lower()}", option="seed"
-        ) from None
+        record = json.loads(read_bytes(path, called("seed", path), "seed"))
     except ValueError:
         record = None
     seed = record.get("seed") if isinstance(record, dict) else None

@@ -31,21 +31,11 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Step:
-    """A masking method with its attributes.
+    """A masking method with its attributes."""
 
-    Attributes
-    ----------
-    method : MaskingMethod
-        With its attributes named.
-    attributes : tuple of str
-        The attributes that it masks.
-    chosen : bool
-        Whether it chose them by itself, because none were named.
-    """
-
-    method: MaskingMethod
-    attributes: tuple[str, ...]
-    chosen: bool
+    method: MaskingMethod  # with its attributes named
+    attributes: tuple[str, ...]  # those that it masks
+    chosen: bool  # whether it chose them by itself, because none were named
 
 
 def planned(

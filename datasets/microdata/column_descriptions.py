@@ -39,9 +39,8 @@ class Guess:
     """What a column seems to be."""
 
     attribute: Attribute  # as it would be in a schema
-    # the reasons for its role and its scale: the rest of a sentence that begins with the column's name
+    # the reason for its role, then that for its scale: the rest of a sentence that begins with its name
     why_role: str
-    # the reasons for its role and its scale: the rest of a sentence that begins with the column's name
     why_scale: str
     # whether it is ignored only because its values do not differ, or cannot be compared as they are
     idle: bool = False

@@ -104,9 +104,9 @@ def recognition(name: str, column: pd.Series, names: Sequence[str], label: str =
             return once
     if _names_somebody(name, words, known, different):
         return Recognition(Role.IDENTIFIER, f"{BY_NAME} of what identifies a person or firm")
-    if not _is_shared_id_name(words) or different * LARGEST_GROUP < len(known):
+    if not _is_id_of(words, SHARED_IDS) or different * LARGEST_GROUP < len(known):
         return None
-    if _is_household_name(words):
+    if _is_id_of(words, HOUSEHOLDS):
         return Recognition(Role.HOUSEHOLD, f"{BY_NAME} of a household number, which records share")
     if COUNTED.intersection(words) and MEMBERS.intersection(words) and different <= COUNTER:
         return None  # the number of a person in a household
@@ -171,15 +171,7 @@ def _names_somebody(name: str, words: tuple[str, ...], known: pd.Series, differe
 
 
 def _is_id_name(words: tuple[str, ...]) -> bool:
-    return "".join(words) in ID_NAMES or "id" in (*words[-1:], *words[:1]) or _is_shared_id_name(words)
-
-
-def _is_shared_id_name(words: tuple[str, ...]) -> bool:
-    return _is_id_of(words, SHARED_IDS)
-
-
-def _is_household_name(words: tuple[str, ...]) -> bool:
-    return _is_id_of(words, HOUSEHOLDS)
+    return "".join(words) in ID_NAMES or "id" in (*words[-1:], *words[:1]) or _is_id_of(words, SHARED_IDS)
 
 
 def _is_id_of(words: tuple[str, ...], units: frozenset[str]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.errors import DataError, read_bytes
 from linkrisk.datasets.microdata.schema import Attribute, Schema, read_rows
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.microdata.writing import write_whole
@@ -57,11 +57,7 @@ def read_schema(path: str | Path) -> Schema:
     """
     path = Path(path)
     suffix = check_suffix(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
-    content = content.removeprefix(codecs.BOM_UTF8)  # editors of Windows write it
+    content = read_bytes(path).removeprefix(codecs.BOM_UTF8)  # editors of Windows write it
     data = _toml(content, path) if suffix == ".toml" else _json(content, path)
     if not isinstance(data, dict):
         raise DataError(f'{path} is not a schema: a schema is a JSON object with a list under "attributes"')

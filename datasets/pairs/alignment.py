@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.errors import DataError, read_bytes
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.roles import Role
@@ -83,12 +83,7 @@ def record_notes(path: str, masked: Table) -> tuple[str, ...]:
 def _read(path: str) -> dict[str, Any]:
     """A record; an empty one where it is none."""
     try:
-        record = parse(Path(path).read_bytes().removeprefix(codecs.BOM_UTF8))
-    except OSError as error:
-        raise DataError(
-            f"{called('id', path)} cannot be read: {(error.strerror or str(error)).lower()}",
-            option="id",
-        ) from None
+        record = parse(read_bytes(path, called("id", path), "id").removeprefix(codecs.BOM_UTF8))
     except (ValueError, RecursionError, AmbiguousError):
         return {}
     return record if isinstance(record, dict) else {}
@@ -116,7 +111,6 @@ class TablePair:
     partner: npt.NDArray[np.intp]
     # what to call the records: their ids, the labels of their index, or their row numbers from 1
     original_labels: tuple[str, ...]
-    # what to call the records: their ids, the labels of their index, or their row numbers from 1
     masked_labels: tuple[str, ...]
     # how records were aligned: ``row by row``, ``id`` with the name of the column, ``index labels``,
     # ``masking record``

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -145,10 +145,16 @@ def scales_of(
     for attribute in () if schema is None else schema.attributes:
         if attribute.name in attributes and attribute.scale in CATEGORICAL:
             found[attribute.name] = (attribute.scale, attribute.categories or ())
-    for option, names, scale in (
-        ("nominal", nominal, Scale.NOMINAL),
-        ("ordinal", ordinal, Scale.ORDINAL),
-    ):
+    check_scales(attributes, nominal, ordinal)
+    for names, scale in ((nominal, Scale.NOMINAL), (ordinal, Scale.ORDINAL)):
+        for name in names:
+            found[name] = (scale, found[name][1] if name in found else ())
+    return {name: found[name] for name in attributes if name in found}
+
+
+def check_scales(attributes: Collection[str], nominal: Sequence[str], ordinal: Sequence[str]) -> None:
+    """Refuse lists of nominal and ordinal attributes that name others than those compared, or one twice."""
+    for option, names in (("nominal", nominal), ("ordinal", ordinal)):
         if isinstance(names, str):  # a sequence of letters, which are seldom meant
             raise DataError(
                 f"{called(option)} is the text {names!r}; give a list of column names", option=option
@@ -159,13 +165,11 @@ def scales_of(
                 raise DataError(
                     f"{called(option)}: {name!r} is not among the attributes to compare", option=option
                 )
-            if scale is Scale.ORDINAL and name in nominal:
+            if name in nominal and name in ordinal:
                 raise DataError(
                     f"{name!r} is both in {called('nominal')} and in {called('ordinal')}; choose one",
                     option="ordinal",
                 )
-            found[name] = (scale, found[name][1] if name in found else ())
-    return {name: found[name] for name in attributes if name in found}
 
 
 def with_undeclared(
@@ -191,7 +195,6 @@ class KnownRecoding:
     masking: str  # the method, as text
     # the n categories of the original attribute, and the m that the masked one can have
     before: tuple[str, ...]
-    # the n categories of the original attribute, and the m that the masked one can have
     after: tuple[str, ...]
     possible: npt.NDArray[np.bool_]  # (n, m) Whether each category can have become each other one
 
@@ -268,7 +271,7 @@ def category_frequencies(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None:
     """How often categories occur in both files, where one is missing; None where all are known."""
     size = len(attribute.categories)
-    first, second = (np.bincount(attribute.codes(t).astype(np.intp), minlength=size + 1) for t in tables)
+    first, second = (_often(attribute, attribute.codes(table)) for table in tables)
     if not (first[size] or second[size]):
         return None
     for table, often in zip(tables, (first, second), strict=True):
@@ -285,12 +288,13 @@ def with_frequencies(
     attribute: CategoricalAttribute, original: npt.NDArray[np.float64], masked: npt.NDArray[np.float64]
 ) -> CategoricalAttribute:
     """The attribute ready for missing categories, with the frequencies of its codes in two files."""
-    size = len(attribute.categories)
-    first, second = (
-        np.bincount(codes.astype(np.intp), minlength=size + 1)[:size].astype(np.float64)
-        for codes in (original, masked)
-    )
+    first, second = (_often(attribute, codes)[:-1].astype(np.float64) for codes in (original, masked))
     return replace(attribute, frequencies=(first, second))
+
+
+def _often(attribute: CategoricalAttribute, codes: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    """How often each category occurs, and behind them how often it is missing."""
+    return np.bincount(codes.astype(np.intp), minlength=len(attribute.categories) + 1)
 
 
 def _nominal_categories(

@@ -14,6 +14,7 @@ import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.values import WIDEST
 
 _WHOLE_FLOAT = re.compile(r"[+-]?\d+\.0+")
 
@@ -142,9 +143,6 @@ _DIGITS, _ALL_DIGITS = 12, 17
 _BITS = 40
 """About as much as `_DIGITS`."""
 
-_WIDEST = 2**53
-"""Doubles hold all whole numbers up to this."""
-
 
 @dataclass(frozen=True, eq=False)
 class CellCodes:
@@ -209,7 +207,7 @@ def _together(first: LongArray | FloatArray, second: LongArray | FloatArray) -> 
 
 def _is_wide(numbers: LongArray | FloatArray) -> bool:
     """Whether doubles would not tell some of these whole numbers apart."""
-    return bool(numbers.dtype == np.int64 and ((numbers > _WIDEST) | (numbers < -_WIDEST)).any())
+    return bool(numbers.dtype == np.int64 and ((numbers > WIDEST) | (numbers < -WIDEST)).any())
 
 
 def has_digits_cut(column: pd.Series, original: pd.Series) -> bool:

@@ -203,7 +203,7 @@ def alone(codes: npt.NDArray[np.intp] | npt.NDArray[np.int64]) -> BoolArray:
     return np.asarray((count[place] == 1) & (codes >= 0))
 
 
-MOST_RECORDS = 1_000
+PARTS_OF = 1_000
 """Records by which parts are told to go with columns of the original."""
 
 _LONGEST = 16

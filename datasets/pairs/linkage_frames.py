@@ -23,7 +23,7 @@ from linkrisk.datasets.microdata.schema import Attribute, Schema
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.values import are_numbers, in_order, spelled
 from linkrisk.datasets.pairs.alignment import TablePair
-from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute
+from linkrisk.datasets.pairs.categorical import INFERRED, CategoricalAttribute, check_scales
 from linkrisk.datasets.pairs.recodings import NumberRecoding, inferred_recodings
 from linkrisk.datasets.pairs.remarks import recoding_notes
 from linkrisk.errors import called
@@ -35,11 +35,10 @@ class LinkageFrames:
 
     # the chosen columns: numbers, or names of categories; NaN or None where a value is missing
     original: pd.DataFrame
-    # the chosen columns: numbers, or names of categories; NaN or None where a value is missing
     masked: pd.DataFrame
     training: pd.DataFrame | None  # other records with the columns of both
-    original_attributes: tuple[str, ...]  # their columns
-    masked_attributes: tuple[str, ...]  # their columns
+    original_attributes: tuple[str, ...]  # columns of the original that are compared
+    masked_attributes: tuple[str, ...]  # columns of the masked table that are
     schema: Schema  # scale and categories of all of them
     # those that are days, with the form that is declared of them
     dates: Mapping[str, str | None] = field(default_factory=dict)
@@ -84,18 +83,7 @@ def linkage_frames(
     if training is not None:
         check_known(everything, training.columns, training.source)
         sources.append((training, everything))
-    for option, given in (("nominal", nominal), ("ordinal", ordinal)):
-        check_no_duplicates(given, option=option)
-        for name in given:
-            if name not in everything:
-                raise DataError(
-                    f"{called(option)}: {name!r} is not among the attributes to compare", option=option
-                )
-            if name in nominal and name in ordinal:
-                raise DataError(
-                    f"{name!r} is both in {called('nominal')} and in {called('ordinal')}; choose one",
-                    option="ordinal",
-                )
+    check_scales(everything, nominal, ordinal)
     sources, dates = _with_days(sources, everything, schema, (*nominal, *ordinal, *keys))
     recoded = recoded and training is None
     attributes = {

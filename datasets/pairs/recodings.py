@@ -60,8 +60,8 @@ class NumberRecoding:
 class ValueMap:
     """A function from the values of an attribute to those of its masked version, over all partners."""
 
-    values: FloatArray  # (v,) The different values, ascending, and what each becomes
-    becomes: FloatArray  # (v,) The different values, ascending, and what each becomes
+    values: FloatArray  # (v,) The different values, ascending
+    becomes: FloatArray  # (v,) What each becomes
     records: IndexArray  # (v,) How many partners show it
 
     @classmethod

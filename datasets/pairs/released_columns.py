@@ -19,6 +19,7 @@ from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.pairs.cells import are_numeric, cell_codes
 from linkrisk.datasets.pairs.column_relations import (
     MOST_RECORDS,
+    PARTS_OF,
     Codings,
     alone,
     by_words,
@@ -30,7 +31,6 @@ from linkrisk.datasets.pairs.column_relations import (
     telling_part,
     told_by,
 )
-from linkrisk.datasets.pairs.column_relations import MOST_RECORDS as PARTS_OF
 from linkrisk.datasets.pairs.kept_order import KeptOrder, kept_order
 from linkrisk.errors import called
 

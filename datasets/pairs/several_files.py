@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.pairs.categorical import CategoricalAttribute, category_frequencies
-from linkrisk.datasets.pairs.cells import match_ids, record_ids
+from linkrisk.datasets.pairs.cells import are_numeric, match_ids, record_ids
 from linkrisk.datasets.pairs.file_pair import FilePair
 from linkrisk.datasets.pairs.survey_design import UNKNOWN, SurveyDesign
 from linkrisk.errors import called
@@ -85,7 +85,7 @@ def _check_agreement(first: pd.Series, second: pd.Series, ids: pd.Index, who: tu
 
 def _differ(first: pd.Series, second: pd.Series) -> npt.NDArray[np.bool_]:
     """Where two columns of known values differ; 7, 7.0 and "7" are the same."""
-    if _numeric(first, second):
+    if are_numeric(first, second):
         return np.asarray(first.to_numpy(dtype=np.float64) != second.to_numpy(dtype=np.float64))
     pairs = zip(first.tolist(), second.tolist(), strict=True)
     return np.array([spelled(one) != spelled(other) for one, other in pairs], dtype=bool)
@@ -94,13 +94,9 @@ def _differ(first: pd.Series, second: pd.Series) -> npt.NDArray[np.bool_]:
 def _both(first: pd.Series, second: pd.Series) -> pd.Series:
     """What the first column says, and where it says nothing, what the second one does."""
     if first.dtype != second.dtype:
-        kind = np.float64 if _numeric(first, second) else object
+        kind = np.float64 if are_numeric(first, second) else object
         first, second = first.astype(kind), second.astype(kind)
     return first.where(first.notna(), second)
-
-
-def _numeric(*columns: pd.Series) -> bool:
-    return all(pd.api.types.is_numeric_dtype(column.dtype) for column in columns)
 
 
 Column = npt.NDArray[Any]

@@ -26,11 +26,11 @@ UNKNOWN = "(missing)"
 class SurveyDesign:
     """Weight and stratum of every original record."""
 
-    weight_column: str | None = None  # the columns; None where the schema or the files have none
+    weight_column: str | None = None  # its column; None where the schema or the files have none
     # (n,) How many of the population each original record stands for; NaN where that is not known, which is
     # for records without a partner only
     weight: npt.NDArray[np.float64] | None = None
-    stratum_column: str | None = None  # the columns; None where the schema or the files have none
+    stratum_column: str | None = None  # its column, likewise
     stratum: tuple[str, ...] | None = None  # the stratum of each original record
     notes: tuple[str, ...] = ()  # what a user should know, in sentences
 

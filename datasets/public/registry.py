@@ -79,9 +79,9 @@ def _read_r_object(path: Path, source: Source) -> pd.DataFrame:
 class Embedded:
     """A data set that scikit-learn carries."""
 
-    title: str  # what it is, who published it, and under which terms
-    origin: str  # what it is, who published it, and under which terms
-    licence: str  # what it is, who published it, and under which terms
+    title: str  # what it is
+    origin: str  # who published it
+    licence: str  # under which terms
     rows: int  # how many records it has
     load: Callable[[], pd.DataFrame]  # reads it
     file: str  # its file inside `sklearn.datasets.data`
@@ -113,12 +113,12 @@ EMBEDDED: Mapping[str, Embedded] = MappingProxyType(
 class Description:
     """What a named data set is."""
 
-    name: str  # what to call it, and what it is
-    title: str  # what to call it, and what it is
+    name: str  # what to call it
+    title: str  # what it is
     rows: int  # how many records it has
     columns: tuple[str, ...]  # its column names
-    origin: str  # who published it, and under which terms
-    licence: str  # who published it, and under which terms
+    origin: str  # who published it
+    licence: str  # under which terms
     address: str | None  # the public address of its raw file, None for embedded data
     local_file: str | None  # what its CSV file is called in the folder LINKRISK_DATA, None for embedded data
     comes_from: str  # where it would be read from now

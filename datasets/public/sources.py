@@ -30,14 +30,14 @@ class Layout(StrEnum):
 class Source:
     """A public data set that is downloaded when it is not in a local folder."""
 
-    name: str  # what users call it, and what it is
-    title: str  # what users call it, and what it is
+    name: str  # what users call it
+    title: str  # what it is
     rows: int  # how many records it has
     header: str  # its column names, in order, separated by spaces
-    origin: str  # who published it, and under which terms
-    licence: str  # who published it, and under which terms
-    address: str  # where the raw file is, and the hash of its bytes
-    sha256: str  # where the raw file is, and the hash of its bytes
+    origin: str  # who published it
+    licence: str  # under which terms
+    address: str  # where the raw file is
+    sha256: str  # the hash of its bytes
     layout: Layout  # how the raw file is written
     local_file: str  # what the same data, as CSV with a header, is called in a local folder
 

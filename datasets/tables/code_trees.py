@@ -15,7 +15,7 @@ from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.delimited import plain_rows
 from linkrisk.datasets.microdata.formats.registry import DELIMITED, check_readable
-from linkrisk.datasets.microdata.hierarchies import DEEPER, TREE, is_row, tree_lines
+from linkrisk.datasets.microdata.hierarchies import DEEPER, TOP, TREE, is_row, tree_lines
 from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.microdata.values import in_natural_order, spelled
 
@@ -23,9 +23,6 @@ TreeSource = str | Path | pd.DataFrame
 """A hierarchy as a file, or as a frame (pandas; of another library, if it has `to_pandas`)."""
 
 _PAIRS = ("code", "parent")
-
-TOP = "*"
-"""What stands for all codes together in files of levels, as in mu-ARGUS and sdcMicro."""
 
 
 def parents_in(source: TreeSource, total: str, deeper: str = DEEPER, *, name: str = "") -> dict[str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.errors import DataError, read_bytes
 from linkrisk.datasets.microdata.formats.file_content import content_of, decode
 
 METADATA = ".rda"
@@ -47,10 +47,7 @@ def pair_of(path: Path) -> tuple[Path, Path]:
 
 def read_text(path: Path) -> tuple[str, str]:
     """The text of a file of ARGUS and its encoding; R has files of the same suffix."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from error
+    content = read_bytes(path)
     found = content_of(content)
     if path.suffix.lower() == METADATA and found is not None and found.words in _R_DATA:
         raise DataError(f"{path} is data of R, not metadata of ARGUS; name it .RData")
@@ -84,92 +81,26 @@ def code_lists(path: Path) -> list[Path]:
 
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 
+_ORDER = (
+    *("recodable", "codelist", "idlevel", "truncable", "numeric", "decimals", "weight", "household_id"),
+    *("household", "suppressweight", "related", "totcode", "distance", "hierarchical", "hierlevels"),
+    *("hiercodelist", "hierleadstring", "holding", "request", "recordkey", "pfile", "pfile_cont"),
+    *("pfile_sep", "ckm", "includezeros", "parity", "separation", "scaling", "frequency", "shadow", "cost"),
+    *("lowerpl", "upperpl", "slidingpl", "lowerbound", "upperbound", "maxscore", "status"),
+)
+"""What can be said of a variable, in the order of ARGUS's own files; written in capital letters."""
+
+_KEYWORDS = {word: word.upper() for word in _ORDER} | {"household_id": "HOUSE_ID", "cost": "COSTVAR"}
+"""How each word is written."""
+
 _WORDS = {
-    "RECODABLE": "recodable",
+    **{word.upper(): word for word in _ORDER},
+    **{keyword: word for word, keyword in _KEYWORDS.items()},
     "RECODEABLE": "recodable",
-    "CODELIST": "codelist",
-    "IDLEVEL": "idlevel",
-    "TRUNCABLE": "truncable",
-    "NUMERIC": "numeric",
-    "DECIMALS": "decimals",
-    "WEIGHT": "weight",
-    "HOUSE_ID": "household_id",
-    "HOUSEHOLD_ID": "household_id",
-    "HOUSEHOLD": "household",
-    "SUPPRESSWEIGHT": "suppressweight",
     "SUPPRESSPRIORITY": "suppressweight",
-    "RELATED": "related",
-    "TOTCODE": "totcode",
-    "DISTANCE": "distance",
-    "HIERARCHICAL": "hierarchical",
-    "HIERLEVELS": "hierlevels",
-    "HIERCODELIST": "hiercodelist",
-    "HIERLEADSTRING": "hierleadstring",
-    "HOLDING": "holding",
-    "REQUEST": "request",
-    "RECORDKEY": "recordkey",
-    "PFILE": "pfile",
     "PFILE_FREQ": "pfile",
-    "PFILE_CONT": "pfile_cont",
-    "PFILE_SEP": "pfile_sep",
-    "CKM": "ckm",
-    "INCLUDEZEROS": "includezeros",
-    "PARITY": "parity",
-    "SEPARATION": "separation",
-    "SCALING": "scaling",
-    "FREQUENCY": "frequency",
-    "SHADOW": "shadow",
-    "COST": "cost",
-    "COSTVAR": "cost",
-    "LOWERPL": "lowerpl",
-    "UPPERPL": "upperpl",
-    "SLIDINGPL": "slidingpl",
-    "LOWERBOUND": "lowerbound",
-    "UPPERBOUND": "upperbound",
-    "MAXSCORE": "maxscore",
-    "STATUS": "status",
 }
-_KEYWORDS = {
-    "recodable": "RECODABLE",
-    "codelist": "CODELIST",
-    "idlevel": "IDLEVEL",
-    "truncable": "TRUNCABLE",
-    "numeric": "NUMERIC",
-    "decimals": "DECIMALS",
-    "weight": "WEIGHT",
-    "household_id": "HOUSE_ID",
-    "household": "HOUSEHOLD",
-    "suppressweight": "SUPPRESSWEIGHT",
-    "related": "RELATED",
-    "totcode": "TOTCODE",
-    "distance": "DISTANCE",
-    "hierarchical": "HIERARCHICAL",
-    "hierlevels": "HIERLEVELS",
-    "hiercodelist": "HIERCODELIST",
-    "hierleadstring": "HIERLEADSTRING",
-    "holding": "HOLDING",
-    "request": "REQUEST",
-    "recordkey": "RECORDKEY",
-    "pfile": "PFILE",
-    "pfile_cont": "PFILE_CONT",
-    "pfile_sep": "PFILE_SEP",
-    "ckm": "CKM",
-    "includezeros": "INCLUDEZEROS",
-    "parity": "PARITY",
-    "separation": "SEPARATION",
-    "scaling": "SCALING",
-    "frequency": "FREQUENCY",
-    "shadow": "SHADOW",
-    "cost": "COSTVAR",
-    "lowerpl": "LOWERPL",
-    "upperpl": "UPPERPL",
-    "slidingpl": "SLIDINGPL",
-    "lowerbound": "LOWERBOUND",
-    "upperbound": "UPPERBOUND",
-    "maxscore": "MAXSCORE",
-    "status": "STATUS",
-}
-"""How each word is written, in the order of ARGUS's own files."""
+"""What each keyword says."""
 
 _OF_NUMERIC = ("shadow", "cost", "lowerpl", "upperpl", "slidingpl", "lowerbound", "upperbound")
 """What a numeric variable of a table is, said in the same line; the last three are our own words."""

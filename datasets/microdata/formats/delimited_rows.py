@@ -236,13 +236,13 @@ def tables(path: Path, opened: Opening) -> Iterator[Any]:
     with path.open("rb") as source:
         source.seek(opened.size)
         for block in _blocks(source):
-            clean = _checked(block, opened.delimiter, len(numbers))
+            clean = _checked(block, opened.delimiter)
             reading = arrow_csv.ReadOptions(
                 use_threads=False, block_size=len(clean) + 1, column_names=numbers
             )
             try:
                 yield arrow_csv.read_csv(pyarrow.BufferReader(clean), reading, parsing, converting)
-            except pyarrow.ArrowException as error:  # no text in UTF-8, say
+            except pyarrow.ArrowException as error:  # uneven rows, or no text in UTF-8
                 raise UncertainError from error
 
 
@@ -271,25 +271,22 @@ def _end_of_records(joined: bytes) -> int:
     return end
 
 
-def _checked(block: bytes, delimiter: str, cells: int) -> bytes:
-    """A block without blanks around its cells, if every row certainly has so many."""
+def _checked(block: bytes, delimiter: str) -> bytes:
+    """A block without blanks around its cells, if its quotes and line ends certainly are what they seem.
+
+    That its rows are even is for Arrow to see, except for empty lines, which it reads as missing values.
+    """
     signs = np.frombuffer(block, dtype=np.uint8)
     inside = _inside_quotes(signs)
-    if _has_outer_blanks(signs, _ends(signs, inside, delimiter), delimiter):
+    if _has_outer_blanks(signs, inside, delimiter):
         try:
             block = stripped(block.decode("utf-8"), delimiter).encode()
         except UnicodeDecodeError as error:
             raise UncertainError from error
         signs = np.frombuffer(block, dtype=np.uint8)
         inside = _inside_quotes(signs)
-    ends = _ends(signs, inside, delimiter)
-    found = signs[ends]
-    if found.size % cells or not signs.all() or not _quoted_well(signs, inside, delimiter):
-        raise UncertainError
-    rows = found.reshape(-1, cells)
-    lines = np.flatnonzero(ends & (signs == _NEWLINE))
-    even = (rows[:, -1] == _NEWLINE).all() and (rows[:, :-1] == ord(delimiter)).all()
-    if not even or int(np.diff(lines, prepend=-1).max()) >= MOST_IN_LINE:
+    empty = block.startswith((b"\n", b"\r")) or b"\n\n" in block or b"\n\r" in block
+    if empty or inside[-1] or b"\0" in block or not _quoted_well(signs, inside, delimiter):
         raise UncertainError
     return block
 
@@ -299,18 +296,14 @@ def _inside_quotes(signs: ByteArray) -> BoolArray:
     return np.asarray(np.bitwise_xor.accumulate(signs == _QUOTE), dtype=np.bool_)
 
 
-def _ends(signs: ByteArray, inside: BoolArray, delimiter: str) -> BoolArray:
-    """Where cells end."""
-    return np.asarray(((signs == ord(delimiter)) | (signs == _NEWLINE)) & ~inside)
-
-
-def _has_outer_blanks(signs: ByteArray, ends: BoolArray, delimiter: str) -> bool:
+def _has_outer_blanks(signs: ByteArray, inside: BoolArray, delimiter: str) -> bool:
     """Whether a blank is the first or last sign of a cell."""
     blank = (signs == _BLANK) | (signs == _NO_BREAK)
     if delimiter != "\t":
         blank |= signs == _TAB
     if not blank.any():
         return False
+    ends = ((signs == ord(delimiter)) | (signs == _NEWLINE)) & ~inside
     before = np.r_[True, ends[:-1]]
     before |= np.r_[False, (signs == 0xC2)[:-1] & before[:-1]]
     after = np.r_[ends[1:], True] | np.r_[(signs == _RETURN)[1:], True]

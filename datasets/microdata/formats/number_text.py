@@ -87,15 +87,15 @@ SIGNS = ("decimal", "thousands")
 BLANK = "blank"
 """What the blank is called as a sign between thousands."""
 
-_BLANKS = " \u00a0\u2009\u202f"
+_APART = " \u00a0\u2009\u202f"
 
 
 @dataclass(frozen=True)
 class NumberSigns:
     """The signs in numbers."""
 
-    decimal: str = ""  # what stands before decimals and between thousands; empty where nothing is said
-    thousands: str = ""  # what stands before decimals and between thousands; empty where nothing is said
+    decimal: str = ""  # what stands before decimals; empty where nothing is said
+    thousands: str = ""  # what stands between thousands, likewise
 
     @property
     def given(self) -> bool:
@@ -112,7 +112,7 @@ class NumberSigns:
         """Read text cells as numbers; None where one of them is none, or all are plain digits."""
         known = cells.dropna().astype(str)
         decimal = self.decimal or ("." if self.thousands != "." else ",")
-        signs = re.escape(self.thousands) if self.thousands != " " else f"[{_BLANKS}]"
+        signs = re.escape(self.thousands) if self.thousands != " " else f"[{_APART}]"
         grouped = rf"\d{{1,3}}(?:{signs}\d{{3}})+|" if self.thousands else ""
         number = rf"[+-]?(?:{grouped}\d*){re.escape(decimal)}?\d*(?:[eE][+-]?\d+)?"
         if known.empty or not known.str.fullmatch(number).all() or not known.str.contains(r"\d").all():

@@ -41,25 +41,9 @@ _LOWEST = -sys.float_info.max
 def load(
     reader: Callable[..., Any], content: bytes, path: Path, name: str, **options: Any
 ) -> tuple[Any, Any]:
-    """The frame and the metadata of a file.
+    """Read the frame and the metadata of a file by a `reader` of pyreadstat; a DataError on any failure.
 
-    Parameters
-    ----------
-    reader : callable
-        Of pyreadstat.
-    content : bytes
-        The file. Not its name: not every library of C opens names beyond ASCII.
-    path : Path
-        What to call it.
-    name : str
-        What to call its format.
-    **options
-        For the reader.
-
-    Raises
-    ------
-    DataError
-        On whatever goes wrong within the reader.
+    It is given the content: not every library of C opens names beyond ASCII.
     """
     try:
         frame, meta = reader(io.BytesIO(content), **options)

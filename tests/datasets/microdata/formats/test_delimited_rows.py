@@ -190,3 +190,12 @@ def test_a_column_that_begins_with_numbers_is_text(tmp_path: Path, monkeypatch: 
     frame = read_file(path).frame
     assert frame["a"].to_list() == ["1"] * 20 + ["x, y"]
     assert frame["b"].to_list() == ["2.5"] * 20 + ["007"]
+
+
+@pytest.mark.parametrize("text", ['a,b\n"1,2', 'a,b\n1,2\n3,"4', 'a,b\n"1,2\n3,4\n'])
+def test_a_quote_that_is_not_closed_is_said(text, tmp_path):
+    """Also where no line ends outside of the quotes."""
+    path = tmp_path / "x.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError, match="not valid CSV: unexpected end of data; fix its quotes"):
+        read_file(path)
