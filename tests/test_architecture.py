@@ -176,8 +176,9 @@ def test_imports_point_the_right_way():
 def test_names_of_the_project_are_written_in_full():
     """One name for one module: `solver.run` would be another copy of `linkrisk.solver.run`."""
     files = [*FILES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
+    may = re.compile(rf"\b(import|from)\s+({'|'.join(PACKAGES)})\b")  # few files are worth being parsed
     for path in files:
-        for target in imported(parsed(path), everywhere=True):
+        for target in imported(parsed(path), everywhere=True) if may.search(path.read_text("utf-8")) else ():
             assert target.split(".")[0] not in PACKAGES, f"{path.relative_to(ROOT)} imports {target}"
 
 

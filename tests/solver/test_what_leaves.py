@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import quick_commands
 from app_projects import finished
 
 from linkrisk import mask, suppress
@@ -68,7 +69,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         ]
         keys = {"data": "data/people.parquet", "keys": ["town", "trade"], "k": 3}
         runs += add(queue, Asked("suppress", keys))
-        finished(queue, *runs)
+        with pytest.MonkeyPatch.context() as patch:
+            quick_commands.quicken(patch)
+            finished(queue, *runs)
         for run in runs:
             assert run.state is RunState.DONE, run.text(LOG)
         yield project

@@ -13,6 +13,7 @@ import sys
 import time
 import traceback
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -242,6 +243,7 @@ def way(ties: str) -> str:
     return "original-to-masked" if ties == "share" else "masked-to-original"
 
 
+@cache
 def honest_pairs() -> list[Honest]:
     """Every family, way of a proof and rule of ties; categories with masking that is known.
 

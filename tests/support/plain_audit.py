@@ -1,36 +1,54 @@
-"""The audit written plainly: two programs of scipy for each suppressed cell, all relations at once."""
+"""The audit written plainly: two programs of HiGHS for each cell that is asked for, all relations at once."""
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 
 
-def plain_intervals(table, suppressed):
-    """Low and high of every suppressed cell, in their order."""
-    unknown = np.flatnonzero(suppressed)
+def _program(table, unknown):
+    """How far suppressed cells can move together; nothing is minimised yet."""
     relations = sparse.csr_array(table.relations)[:, unknown]
     relations = relations[np.diff(relations.indptr) > 0]
-    bounds = np.column_stack([-table.below[unknown], table.above[unknown]])
-    none, found = np.zeros(relations.shape[0]), []
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = relations.shape
+    program.col_cost_ = np.zeros(unknown.size)
+    program.col_lower_, program.col_upper_ = -table.below[unknown], table.above[unknown]
+    program.row_lower_ = program.row_upper_ = np.zeros(relations.shape[0])
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_, program.a_matrix_.index_ = relations.indptr, relations.indices
+    program.a_matrix_.value_ = relations.data.astype(float)
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("threads", 1)
+    assert solver.passModel(program) != highspy.HighsStatus.kError
+    return solver
+
+
+def plain_intervals(table, suppressed, cells=None):
+    """Low and high of every suppressed cell, in their order, or of those of `cells` alone."""
+    unknown = np.flatnonzero(suppressed)
+    solver, found = _program(table, unknown), []
     for place, cell in enumerate(unknown):
-        goal = np.zeros(unknown.size)
-        goal[place] = 1.0
-        ends = [
-            linprog(sign * goal, A_eq=relations, b_eq=none, bounds=bounds, method="highs")
-            for sign in (1.0, -1.0)
-        ]
-        assert all(end.status == 0 for end in ends)
-        found.append((table.value[cell] + ends[0].fun, table.value[cell] - ends[1].fun))
+        if cells is not None and not cells[cell]:
+            continue
+        ends = []
+        for sign in (1.0, -1.0):
+            solver.changeColCost(place, sign)
+            solver.run()
+            assert solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
+            ends.append(solver.getInfo().objective_function_value)
+        solver.changeColCost(place, 0.0)
+        found.append((table.value[cell] + ends[0], table.value[cell] - ends[1]))
     return np.array(found).reshape(-1, 2)
 
 
 def plain_short(table, suppressed, close=1e-5):
     """The sensitive cells that are short of a level."""
-    intervals = dict(
-        zip(np.flatnonzero(suppressed).tolist(), plain_intervals(table, suppressed), strict=True)
-    )
+    asked = np.asarray(suppressed, dtype=bool) & table.primary
+    found = plain_intervals(table, suppressed, asked)
+    intervals = dict(zip(np.flatnonzero(asked).tolist(), found, strict=True))
     short = []
     for cell in np.flatnonzero(table.primary).tolist():
         value = table.value[cell]

@@ -28,6 +28,8 @@ FILES = {
 }
 MADE = {"table-cells.csv", "table-relations.csv", "table-rules.json"}
 
+pytestmark = pytest.mark.usefixtures("quick_runs")
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

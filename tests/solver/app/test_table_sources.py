@@ -48,6 +48,8 @@ FIRMS = {
 }
 MICRODATA = TableAsked(made=FIRMS)
 
+pytestmark = pytest.mark.usefixtures("quick_runs")
+
 
 def made_by(**changes: Any) -> TableAsked:
     """The table of the microdata, made otherwise."""

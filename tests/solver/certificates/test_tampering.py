@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import zlib
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -42,6 +43,17 @@ def changed(content, path, value):
     out = copy.deepcopy(content)
     value_at(out, path[:-1])[path[-1]] = value
     return out
+
+
+@contextmanager
+def altered(content, path, value):
+    """The content itself with another value at a path, for the time being."""
+    inner = value_at(content, path[:-1])
+    before, inner[path[-1]] = inner[path[-1]], value
+    try:
+        yield
+    finally:
+        inner[path[-1]] = before
 
 
 def others(value):
@@ -84,12 +96,13 @@ def test_no_changed_number_makes_a_false_statement_pass(smallest, ties, directio
     assert (made.certificate["bound"]["unit"] > 1) == (ties == "share" and direction == "original-to-masked")
     honest = made.check()
     refused = 0
-    for path in numbers(made.certificate):
+    for path in [*numbers(made.certificate)]:
         old = value_at(made.certificate, path)
         for value in others(old):
             if value == old:
                 continue
-            verdict = outcome(made, changed(made.certificate, path, value))
+            with altered(made.certificate, path, value):
+                verdict = outcome(made, made.certificate)
             refused += verdict is None
             if path[0] in ("proof", "bound"):
                 # True all the same, or refused.

@@ -152,11 +152,16 @@ def test_files_that_are_malformed(capsys, name, content, message):
 
 
 def test_every_part_of_the_certificate_is_needed(capsys):
-    """Without any one key, with a text in its place or an empty list: one line, no traceback."""
+    """Without any one key, with a text in its place or an empty list: one line, no traceback.
+
+    Of lists, whose entries are read alike, the first two and the last.
+    """
     made = written("choquet")
 
     def keys(content, path=()):
         for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+            if isinstance(content, list) and 1 < key < len(content) - 1:
+                continue
             yield (*path, key)
             if isinstance(value, dict | list):
                 yield from keys(value, (*path, key))

@@ -361,12 +361,15 @@ def test_short_work_leaves_no_line_in_a_log():
 def drawn(progress: Progress, drawings: int = 1, limit: float | None = None) -> tuple[Screen, list[str]]:
     """A terminal on which a line was drawn, and the last drawings, made after the line was told this."""
     screen = Screen()
-    line = ProgressLine(screen, "reading", limit)
-    line.report(progress)
-    while screen.drawings.acquire(blocking=False):
-        pass
-    screen.wait(1 + drawings)  # the first may have been under way
-    line.close()
+    with pytest.MonkeyPatch.context() as patch:
+        if drawings == 1:  # no clock is looked at
+            patch.setattr("linkrisk.solver.commands.progress._TICK", 0.01)
+        line = ProgressLine(screen, "reading", limit)
+        line.report(progress)
+        while screen.drawings.acquire(blocking=False):
+            pass
+        screen.wait(1 + drawings)  # the first may have been under way
+        line.close()
     shown = [part for part in screen.written.split("\r") if part.strip()]
     return screen, shown[-drawings:]
 

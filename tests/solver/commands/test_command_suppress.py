@@ -102,7 +102,7 @@ def test_without_an_output_nothing_is_written(capsys):
     assert contents() == before
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=12),
     threshold=st.integers(1, 3),
@@ -269,7 +269,7 @@ def test_a_ghost_stays_where_nothing_is_taken():
     pd.testing.assert_frame_equal(result.table, frame)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     rows=st.lists(st.tuples(*[st.sampled_from("xy")] * 3), min_size=1, max_size=9),
     limits=st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5)),

@@ -57,7 +57,7 @@ def test_what_is_printed_and_written(capsys):
     ]  # fmt: skip
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     rows=st.lists(st.tuples(*[st.sampled_from("xyz")] * 3), min_size=1, max_size=10),
     threshold=st.integers(1, 3),

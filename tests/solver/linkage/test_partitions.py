@@ -95,7 +95,7 @@ def the_same(pair, form, many, blocks=None):
         np.testing.assert_array_equal(*free)
 
 
-@pairwise(form=list(FORMS), files=list(FILES), ties=list(Ties), many=list(range(1, 8)), size=[FEW, MANY])
+@pairwise(form=list(FORMS), files=list(FILES), ties=list(Ties), many=[1, 2, 3, 7], size=[FEW, MANY])
 def test_every_record_is_what_one_evaluator_says(form, files, ties, many, size):
     pair = pair_of(files, size, 4, ties=ties)
     distance = FORMS[form](np.random.default_rng(4), False)
