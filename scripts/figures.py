@@ -45,7 +45,7 @@ GENERATIONS = {
 CODE = {
     "attacks": (
         "solver/engines/attacks/search.py",
-        "solver/engines/attacks/repair.py",
+        "solver/engines/attacks/linear_programs.py",
         "solver/engines/attacks/scoring.py",
         "solver/linkage/baselines.py",
     ),

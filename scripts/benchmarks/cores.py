@@ -18,11 +18,10 @@ from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder, LinearCoreFinder
-from linkrisk.solver.engines.exact.cores.pairs import SmallCores
-from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
-from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.cores import Answer, CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.hitting_set import CoveringProgram, HittingSet
+from linkrisk.solver.engines.exact.pairs import SmallCores
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock

@@ -26,11 +26,10 @@ from linkrisk.formulations.linkage.distances import nominal_table
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.formulations.proportional_fitting import proportional_fit
-from linkrisk.solver.engines.attacks.lines import best_on_lines
-from linkrisk.solver.engines.attacks.scoring import Scorer, nearest_rows
+from linkrisk.solver.engines.attacks.scoring import Scorer, best_on_lines, nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
-from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.engines.exact.simplex_tree.kernels import undecided
+from linkrisk.solver.engines.exact.hitting_search import HittingSearch
+from linkrisk.solver.engines.exact.simplex_tree import undecided
 from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.evaluator import Evaluator

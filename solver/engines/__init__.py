@@ -1,4 +1,1 @@
-"""Ways of solving our problem: the big-C model on a backend, and the attacks that engines start from.
-
-May import `formulations`, `solver.backends`, `solver.linkage`, `solver.run` and `solver.schemas`.
-"""
+"""Engines: the big-C model on a backend, the exact engine, and the primal heuristics that they start from."""

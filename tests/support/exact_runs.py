@@ -19,8 +19,8 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.hitting_search import HittingSearch
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent

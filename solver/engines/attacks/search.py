@@ -13,9 +13,8 @@ import numpy as np
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system, system_of
-from linkrisk.solver.engines.attacks.lines import best_on_lines
-from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.attacks.linear_programs import WidestMargin, hinge
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, best_on_lines
 from linkrisk.solver.engines.steering import STEERING, AttackSteering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock

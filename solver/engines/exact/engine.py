@@ -16,8 +16,8 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult, Proof
-from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.hitting_search import HittingSearch
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
 from linkrisk.solver.engines.exact.treatments import treatment
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Status

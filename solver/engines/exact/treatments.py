@@ -9,10 +9,10 @@ from types import MappingProxyType
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.domains import Domain, Polytope, Simplex, Spectrahedron
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores.base import CoreFinder, LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope.cores import polytope_finder
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.cores import CoreFinder, LinearCoreFinder
+from linkrisk.solver.engines.exact.polytope import polytope_finder
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
+from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
 from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 

@@ -10,9 +10,8 @@ from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
 
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.engines.attacks.lines import best_on_lines
-from linkrisk.solver.engines.attacks.repair import WidestMargin, hinge
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.attacks.linear_programs import WidestMargin, hinge
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, best_on_lines
 from linkrisk.solver.engines.attacks.search import attack, widen
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock

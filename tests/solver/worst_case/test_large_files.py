@@ -14,10 +14,9 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import attribute_distances
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.engines.attacks.lines import best_on_lines
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest
-from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest, best_on_lines
+from linkrisk.solver.engines.exact.simplex_conflicts import clique_saving, matching_saving
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.linkage.evaluator import Evaluator

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.engines.exact.cores.caratheodory import few_multipliers, null_vector
+from linkrisk.solver.engines.exact.cores import few_multipliers, null_vector
 
 
 @given(st.integers(0, 10_000), st.integers(1, 8), st.booleans())

@@ -18,7 +18,7 @@ from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
+from linkrisk.solver.engines.exact.hitting_search import HittingSearch
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import records_table

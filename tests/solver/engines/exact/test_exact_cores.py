@@ -16,9 +16,9 @@ from scipy.optimize import linprog
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.cores import LinearCoreFinder
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkrisk.solver.engines.exact.spectrahedron.definite import factorise, invert, room, solve
+from linkrisk.solver.engines.exact.spectrahedron_margin import factorise, invert, room, solve
 
 sizes = pytest.mark.parametrize("n", [1, 2, 5, 13])
 

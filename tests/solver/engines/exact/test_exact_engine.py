@@ -15,9 +15,9 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.engines.exact.cores.base import Answer
+from linkrisk.solver.engines.exact.cores import Answer
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.engines.steering import STEERING
 from linkrisk.solver.linkage.evaluator import Evaluator

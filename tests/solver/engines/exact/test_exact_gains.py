@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
-from linkrisk.solver.engines.exact.hitting_sets.gains import Gains
-from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
+from linkrisk.solver.engines.exact.branching import Gains
+from linkrisk.solver.engines.exact.hitting_set import CoveringProgram, HittingSet
 
 NO_PROOF = CoreProof(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
 

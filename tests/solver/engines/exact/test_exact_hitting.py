@@ -15,14 +15,12 @@ from pairwise import pairwise
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.cores.base import Answer, LinearCoreFinder
-from linkrisk.solver.engines.exact.hitting_sets.branching import BranchAndCut, Worker
-from linkrisk.solver.engines.exact.hitting_sets.covering import CoveringProgram
-from linkrisk.solver.engines.exact.hitting_sets.hitting_set import HittingSet
-from linkrisk.solver.engines.exact.hitting_sets.search import HittingSearch
-from linkrisk.solver.engines.exact.hitting_sets.swaps import SwapSearch
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.branching import BranchAndCut, Worker
+from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder
+from linkrisk.solver.engines.exact.hitting_search import HittingSearch, SwapSearch
+from linkrisk.solver.engines.exact.hitting_set import CoveringProgram, HittingSet
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
 from linkrisk.solver.engines.steering import FinderSteering, HittingSteering, Steering
 
 NO_PROOF = CoreProof(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))

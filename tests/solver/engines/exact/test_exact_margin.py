@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from linkrisk.solver.engines.exact.spectrahedron.margin import largest_eigenvalue, widest_margin
+from linkrisk.solver.engines.exact.spectrahedron_margin import largest_eigenvalue, widest_margin
 
 NEVER = np.inf
 

@@ -11,8 +11,8 @@ from exact_runs import files, start
 
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores.pairs import SmallCores
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.pairs import SmallCores
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.engines.steering import PairSteering
 
 SIMPLEX = ("weighted-mean", "owa")

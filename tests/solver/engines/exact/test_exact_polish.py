@@ -16,13 +16,11 @@ from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.backends.linear.base import LinearStatus
-from linkrisk.solver.engines.attacks.growing_program import GrowingProgram
-from linkrisk.solver.engines.attacks.repair import Multipliers, WidestMargin
+from linkrisk.solver.engines.attacks.linear_programs import GrowingProgram, Multipliers, WidestMargin
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
-from linkrisk.solver.engines.exact.cores import base as cores
-from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
-from linkrisk.solver.engines.exact.cores.polish import polished
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
+from linkrisk.solver.engines.exact import cores
+from linkrisk.solver.engines.exact.cores import LinearCoreFinder, polished
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock
 

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores.base import LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope import kernels as polytope_kernels
-from linkrisk.solver.engines.exact.polytope.cores import PolytopeCoreFinder
-from linkrisk.solver.engines.exact.polytope.margin import Offers, best, follow, of_domain, pivot, reprice
+from linkrisk.solver.engines.exact import polytope as polytope_kernels
+from linkrisk.solver.engines.exact.cores import LinearCoreFinder
+from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
+from linkrisk.solver.engines.exact.polytope_margin import Offers, best, follow, of_domain, pivot, reprice
 from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 

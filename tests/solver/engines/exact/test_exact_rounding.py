@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.solver.engines.exact.cores import base as cores
-from linkrisk.solver.engines.exact.polytope import proofs as polytope_proofs
-from linkrisk.solver.engines.exact.polytope.cores import _compiled
-from linkrisk.solver.engines.exact.polytope.margin import Columns
+from linkrisk.solver.engines.exact import cores
+from linkrisk.solver.engines.exact import polytope_margin as polytope_proofs
+from linkrisk.solver.engines.exact.polytope import _compiled
+from linkrisk.solver.engines.exact.polytope_margin import Columns
 from linkrisk.solver.engines.exact.rounding import UNIT, rounding_error
-from linkrisk.solver.engines.exact.simplex_tree.kernels import _halve, _longest_edge, hidden
-from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
-from linkrisk.solver.engines.exact.spectrahedron.kernels import Rows, excludes
+from linkrisk.solver.engines.exact.simplex_conflicts import excluding_multiplier
+from linkrisk.solver.engines.exact.simplex_tree import _halve, _longest_edge, hidden
+from linkrisk.solver.engines.exact.spectrahedron import Rows, excludes
 
 # Family, attributes and order of the measure: column bounds of 1, of 4 and of 256.
 DOMAINS = {

@@ -14,10 +14,10 @@ from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.cores.base import Answer, LinearCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron import cores as semidefinite_cores
-from linkrisk.solver.engines.exact.spectrahedron.cores import SemidefiniteCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron.margin import largest_eigenvalue
+from linkrisk.solver.engines.exact import spectrahedron as semidefinite_cores
+from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
+from linkrisk.solver.engines.exact.spectrahedron_margin import largest_eigenvalue
 from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 

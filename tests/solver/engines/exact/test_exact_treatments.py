@@ -11,7 +11,7 @@ from exact_runs import engine, files
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.domains import Domain, Polytope, Simplex, Spectrahedron
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
 from linkrisk.solver.engines.exact.treatments import TREATMENTS, treatment
 
 

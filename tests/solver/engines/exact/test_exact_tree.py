@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.engines.exact.simplex_tree.conflicts import clique_saving, matching_saving
-from linkrisk.solver.engines.exact.simplex_tree.tree import SimplexTree, _in_like_units
+from linkrisk.solver.engines.exact.simplex_conflicts import clique_saving, matching_saving
+from linkrisk.solver.engines.exact.simplex_tree import SimplexTree, _in_like_units
 from linkrisk.solver.engines.steering import TreeSteering
 from linkrisk.solver.run.clock import Clock
 

@@ -13,9 +13,9 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
-from linkrisk.solver.engines.exact.cores.base import Answer, CoreFinder
+from linkrisk.solver.engines.exact.cores import Answer, CoreFinder
 from linkrisk.solver.engines.exact.rounding import rounding_error
-from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
+from linkrisk.solver.engines.exact.simplex_conflicts import excluding_multiplier
 from linkrisk.solver.engines.steering import STEERING, PairSteering
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY

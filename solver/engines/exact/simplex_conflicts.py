@@ -1,4 +1,4 @@
-"""Compiled code that bounds a simplex by conflicts: of blocks that exclude each other only one can be linked.
+"""Bound a simplex of parameters by conflicts: of blocks that exclude each other only one can be linked.
 
 Where few rows are undecided, conflicts are looked for among all pairs of blocks, and covered by cliques.
 That takes too long among thousands. But two blocks that are both linked at the simplex's centre do not
@@ -15,7 +15,36 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.engines.exact.simplex_tree.two_rows import excluding_multiplier
+
+_ROUNDED = 4e-16
+"""The ends of the interval are rounded quotients, so it must be wider than this share of them."""
+
+
+@kernel
+def excluding_multiplier(first: FloatArray, second: FloatArray, error: float) -> float:
+    """Some x > 0 with ``first + x * second`` not positive at any vertex; zero without one.
+
+    Then the two rows are nowhere positive together on the simplex.
+
+    `first`, `second` (vertices,): values of the rows at the vertices. `error`: by how much these may be too
+    small.
+    """
+    low, high = 0.0, np.inf
+    for vertex in range(first.size):
+        a, b = first[vertex] + error, second[vertex] + error
+        if b < 0.0:
+            if a > 0.0:
+                low = max(low, a / -b)
+        elif a >= 0.0:
+            return 0.0
+        elif b > 0.0:
+            high = min(high, -a / b)
+        if low >= high:
+            return 0.0
+    if low * (1.0 + _ROUNDED) >= high:
+        return 0.0
+    return 2.0 * low + 1.0 if np.isinf(high) else 0.5 * (low + high)
+
 
 _MOST_TRIES = 20_000
 """Rows that are tried as a partner of one row."""

@@ -1,1 +1,0 @@
-"""Cores whatever the domain: blocks that no parameters link together, with multipliers that prove it."""

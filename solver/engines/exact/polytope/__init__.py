@@ -1,1 +1,0 @@
-"""Domains that are polytopes: the widest margin, and cores with proofs."""

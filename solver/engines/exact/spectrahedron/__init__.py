@@ -1,1 +1,0 @@
-"""Domains of positive semidefinite matrices: the widest margin, and cores with proofs."""
