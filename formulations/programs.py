@@ -135,16 +135,6 @@ def numbered(rows: int, columns: int) -> tuple[list[str], list[str]]:
     return [f"r{row}" for row in range(rows)], [f"x{column}" for column in range(columns)]
 
 
-def slice_of(blocks: Sequence[NamedBlock], name: str) -> slice:
-    """Where the members of a block are; `KeyError` when there is none of that name."""
-    first = 0
-    for block in blocks:
-        if block.name == name:
-            return slice(first, first + block.count)
-        first += block.count
-    raise KeyError(f"no block {name!r}: there are {', '.join(block.name for block in blocks) or 'none'}")
-
-
 @dataclass(frozen=True, eq=False)
 class Cuts:
     """Rows ``lower <= matrix @ x <= upper``."""
@@ -203,14 +193,6 @@ class MilpModel(LinearModel):
         """Row names and column names, for files that people read."""
         rows, columns = numbered(*self.shape)
         return _members(self.row_blocks) or rows, _members(self.column_blocks) or columns
-
-    def rows_of(self, name: str) -> slice:
-        """Where the rows of a named block are; `KeyError` when there is no such block."""
-        return slice_of(self.row_blocks, name)
-
-    def columns_of(self, name: str) -> slice:
-        """Where the columns of a named block are; `KeyError` when there is no such block."""
-        return slice_of(self.column_blocks, name)
 
     def violation(self, x: FloatArray) -> float:
         """Largest violation of a row, hidden rows included, a column bound or integrality at `x` (n,)."""

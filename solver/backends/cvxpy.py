@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.base import SolveOptions, Watcher, run_in_background
+from linkrisk.solver.backends.base import SolveOptions, run_in_background
 from linkrisk.solver.backends.highs import highs_options, outcome_of, silent_highspy
 from linkrisk.solver.backends.scip import INFINITY, scip_bound, scip_ending, scip_parameters
-from linkrisk.solver.backends.template import Outcome, TemplateBackend
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.backends.template import Outcome, Solve, TemplateBackend
 
 
 @dataclass(frozen=True)
@@ -94,25 +91,17 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
         """Options of HiGHS, the time limit left out."""
         return highs_options(options)
 
-    def build(self, model: MilpModel, options: SolveOptions) -> BuiltCvxpy:
+    def build(self, solve: Solve) -> BuiltCvxpy:
         """Let CVXPY check and canonicalise the problem."""
-        problem = make_problem(model)
+        problem = make_problem(solve.model)
         data, chain, _ = problem.get_problem_data(self.solver)
-        return BuiltCvxpy(problem, data, chain, self.solver_options(options))
+        return BuiltCvxpy(problem, data, chain, self.solver_options(solve.options))
 
-    def run(
-        self,
-        built: BuiltCvxpy,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],  # noqa: ARG002
-        watch: Watcher | None,  # noqa: ARG002
-    ) -> Outcome:
+    def run(self, built: BuiltCvxpy, solve: Solve) -> Outcome:
         """Let CVXPY call HiGHS."""
         silent_highspy()
-        answer = built.solve(**built.options, time_limit=clock.time_left)
-        values = np.array(answer["solution"].col_value)
+        answer = built.solve(**built.options, time_limit=solve.clock.time_left)
+        values, model = np.array(answer["solution"].col_value), solve.model
         return shift(outcome_of(answer["model_status"], answer["info"], values, model), model.constant)
 
 
@@ -135,18 +124,10 @@ class CvxpyScipBackend(CvxpyBackend):
         """Parameters of SCIP, the time limit left out."""
         return scip_parameters(options)
 
-    def run(
-        self,
-        built: BuiltCvxpy,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],  # noqa: ARG002
-        watch: Watcher | None,  # noqa: ARG002
-    ) -> Outcome:
+    def run(self, built: BuiltCvxpy, solve: Solve) -> Outcome:
         """Let CVXPY call SCIP."""
-        limit = {"limits/time": min(clock.time_left, INFINITY)}
+        limit = {"limits/time": min(solve.clock.time_left, INFINITY)}
         answer = built.solve(scip_params={**built.options, **limit})
         bound = scip_bound(answer["model"].getDualbound())
         ending = scip_ending(answer["scip_status"])
-        return shift(Outcome(ending, answer.get("primal"), bound), model.constant)
+        return shift(Outcome(ending, answer.get("primal"), bound), solve.model.constant)

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import cache
 from types import ModuleType
@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.programs import Cuts, MilpModel
+from linkrisk.formulations.programs import Cuts, LinearModel, MilpModel
 from linkrisk.solver.backends.base import (
     NOTHING_KNOWN,
     BackendProgress,
     SolveOptions,
-    Watcher,
     run_in_background,
 )
-from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.backends.template import Ending, Outcome, Solve, TemplateBackend
 
 if TYPE_CHECKING:
     import highspy
@@ -134,44 +132,37 @@ class HighsRun:
     HiGHS releases the interpreter's lock while it runs, so the run has a thread of its own and the
     calling thread stays free to receive Ctrl-C and to call `watch`. HiGHS asks back several times a
     second whether it shall stop.
+
+    `columns` (columns,): places of the model's columns in HiGHS.
     """
 
-    def __init__(self, highs: highspy.Highs) -> None:
-        self._highs = highs
+    def __init__(self, highs: highspy.Highs, solve: Solve, columns: IndexArray | None = None) -> None:
+        self._highs, self._solve = highs, solve
+        self._order = np.arange(solve.model.shape[1]) if columns is None else columns
         self._stop = threading.Event()
         self._progress = NOTHING_KNOWN
 
-    def run(
-        self,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray] = (),
-        watch: Watcher | None = None,
-        columns: IndexArray | None = None,
-    ) -> Outcome:
-        """Solve, or stop early; `columns` (columns,): places of the model's columns in HiGHS."""
-        order = np.arange(model.shape[1]) if columns is None else columns
-        if starts:  # HiGHS takes one point
-            # It tests integrality before it accepts a point; rounding noise must not cost it.
-            self._set_start(np.where(model.integer, np.round(starts[0]), starts[0]), order)
+    def run(self) -> Outcome:
+        """Solve, or stop early."""
+        highs, solve = self._highs, self._solve
+        self._set_start()
         self._listen()
-        self._highs.setOptionValue("time_limit", clock.time_left)
-        run_in_background(self._run, stop=self._stop.set, progress=lambda: self._progress, watch=watch)
-        return self._read(model, order)
-
-    def _read(self, model: MilpModel, order: IndexArray) -> Outcome:
-        highs = self._highs
+        highs.setOptionValue("time_limit", solve.clock.time_left)
+        run_in_background(self._run, stop=self._stop.set, progress=lambda: self._progress, watch=solve.watch)
         values = np.array(highs.getSolution().col_value)
-        return outcome_of(
-            highs.getModelStatus().name, highs.getInfo(), values[order] if values.size else values, model
-        )
+        values = values[self._order] if values.size else values
+        return outcome_of(highs.getModelStatus().name, highs.getInfo(), values, solve.model)
 
-    def _set_start(self, start: FloatArray, order: IndexArray) -> None:
+    def _set_start(self) -> None:
+        """Hand over the best start: HiGHS takes one point."""
         import highspy
 
+        if not self._solve.starts:
+            return
+        start = self._solve.starts[0]
         values = np.empty_like(start)
-        values[order] = start
+        # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
+        values[self._order] = np.where(self._solve.model.integer, np.round(start), start)
         solution = highspy.HighsSolution()
         solution.col_value = values.tolist()
         self._highs.setSolution(solution)
@@ -212,10 +203,11 @@ class HighsRun:
             self._highs.setCallback(None, None)
 
 
-def load_highs(model: MilpModel) -> highspy.Highs:
+def load_highs(model: LinearModel) -> highspy.Highs:
     """Make a silent `highspy.Highs` object that holds `model`; `RuntimeError` when HiGHS refuses it."""
     highspy = silent_highspy()
     rows, columns = model.shape
+    integer = model.integer if isinstance(model, MilpModel) else np.zeros(columns)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
@@ -234,7 +226,7 @@ def load_highs(model: MilpModel) -> highspy.Highs:
         model.matrix.indptr.astype(np.int32, copy=False),
         model.matrix.indices.astype(np.int32, copy=False),
         np.asarray(model.matrix.data, dtype=np.float64),
-        model.integer.astype(np.int32),
+        integer.astype(np.int32),
     )
     if status == highspy.HighsStatus.kError:
         raise RuntimeError("HiGHS refused the model: look for NaN or for coefficients above 1e15")
@@ -268,32 +260,18 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
         """Version of HiGHS."""
         return str(silent_highspy().Highs().version())
 
-    def build(self, model: MilpModel, options: SolveOptions) -> highspy.Highs:
+    def build(self, solve: Solve) -> highspy.Highs:
         """Pass the model's arrays to HiGHS."""
-        highs = load_highs(model)
-        for option, value in highs_options(options).items():
+        highs = load_highs(solve.model)
+        for option, value in highs_options(solve.options).items():
             highs.setOptionValue(option, value)
         return highs
 
-    def run(
-        self,
-        built: highspy.Highs,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
+    def run(self, built: highspy.Highs, solve: Solve) -> Outcome:
         """Run HiGHS in a thread of its own."""
-        return HighsRun(built).run(model, clock, starts=starts, watch=watch)
+        return HighsRun(built, solve).run()
 
-    def extend(
-        self,
-        built: highspy.Highs,
-        model: MilpModel,  # noqa: ARG002
-        cuts: Cuts,
-        options: SolveOptions,  # noqa: ARG002
-    ) -> highspy.Highs:
+    def extend(self, built: highspy.Highs, solve: Solve, cuts: Cuts) -> highspy.Highs:  # noqa: ARG002
         """Add the rows to the same HiGHS object."""
         add_rows(built, cuts)
         return built

@@ -7,19 +7,16 @@ import re
 import subprocess
 import tempfile
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.arrays import IndexArray
 from linkrisk.formulations.programs import Cuts, MilpModel
-from linkrisk.solver.backends.base import SolveOptions, Watcher
 from linkrisk.solver.backends.highs import HighsRun, add_rows, highs_options, silent_highspy
-from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.backends.template import Ending, Outcome, Solve, TemplateBackend
 
 if TYPE_CHECKING:
     import highspy
@@ -124,39 +121,24 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
 
         return f"{silent_highspy().Highs().version()} (PuLP {pulp.__version__})"
 
-    def build(self, model: MilpModel, options: SolveOptions) -> BuiltPulp:
+    def build(self, solve: Solve) -> BuiltPulp:
         """Make PuLP's objects, and let PuLP pass them to HiGHS row by row."""
         import pulp
 
         silent_highspy()
-        built = make_pulp_model(model)
-        solver = pulp.HiGHS(msg=False, **highs_options(options))
+        built = make_pulp_model(solve.model)
+        solver = pulp.HiGHS(msg=False, **highs_options(solve.options))
         solver.createAndConfigureSolver(built.problem)
         solver.buildSolverModel(built.problem)
         highs = built.problem.solverModel
-        highs.changeObjectiveOffset(model.constant)  # PuLP keeps the constant to itself
+        highs.changeObjectiveOffset(solve.model.constant)  # PuLP keeps the constant to itself
         return BuiltPulp(built, highs)
 
-    def run(
-        self,
-        built: BuiltPulp,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
+    def run(self, built: BuiltPulp, solve: Solve) -> Outcome:
         """Run PuLP's HiGHS object in a thread of its own."""
-        run = HighsRun(built.highs)
-        return run.run(model, clock, starts=starts, watch=watch, columns=built.columns)
+        return HighsRun(built.highs, solve, built.columns).run()
 
-    def extend(
-        self,
-        built: BuiltPulp,
-        model: MilpModel,  # noqa: ARG002
-        cuts: Cuts,
-        options: SolveOptions,  # noqa: ARG002
-    ) -> BuiltPulp:
+    def extend(self, built: BuiltPulp, solve: Solve, cuts: Cuts) -> BuiltPulp:  # noqa: ARG002
         """Add the rows to the HiGHS object that PuLP made."""
         add_rows(built.highs, cuts, built.columns)
         return built
@@ -201,8 +183,9 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         version = re.search(r"Version: (\S+)", answer.stdout)
         return f"{version[1] if version else 'unknown'} (PuLP {pulp.__version__})"
 
-    def build(self, model: MilpModel, options: SolveOptions) -> BuiltCbc:
+    def build(self, solve: Solve) -> BuiltCbc:
         """Make PuLP's objects; the MPS file is written when solving."""
+        options = solve.options
         seed = options.seed + 1  # 0 is the time of day
         arguments = {
             "msg": False,
@@ -211,46 +194,36 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
             "threads": options.threads if options.threads > 1 else None,
             "options": [f"randomSeed {seed}", f"randomCbcSeed {seed}"],
         }
-        return BuiltCbc(make_pulp_model(model), arguments)
+        return BuiltCbc(make_pulp_model(solve.model), arguments)
 
-    def run(
-        self,
-        built: BuiltCbc,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,  # noqa: ARG002
-    ) -> Outcome:
+    def run(self, built: BuiltCbc, solve: Solve) -> Outcome:
         """Let PuLP run CBC, and read CBC's log."""
+        model, starts = solve.model, solve.starts
         if starts:  # CBC takes one point
             rounded = np.where(model.integer, np.round(starts[0]), starts[0])
             for variable, value in zip(built.model.variables, rounded.tolist(), strict=True):
                 variable.varValue = value
         trusted = not has_two_sided_rows(model)
-        outcome = self._call(built, model, clock, warm=bool(starts), preprocess=trusted)
+        outcome = self._call(built, solve, warm=bool(starts), preprocess=trusted)
         if outcome is None and not trusted:
             # Without preprocessing CBC crashes on some infeasible models: believed is only that answer.
-            outcome = self._call(built, model, clock, warm=False, preprocess=True)
+            outcome = self._call(built, solve, warm=False, preprocess=True)
             outcome = outcome if outcome and outcome.ending in NO_POINT else None
         if outcome is None:
             raise RuntimeError("CBC failed: it crashed")
         return outcome
 
-    def extend(self, built: BuiltCbc, model: MilpModel, cuts: Cuts, options: SolveOptions) -> BuiltCbc:
+    def extend(self, built: BuiltCbc, solve: Solve, cuts: Cuts) -> BuiltCbc:
         """Add the rows to PuLP's problem."""
-        del options
-        rows = pulp_rows(cuts, built.model.variables, first=model.shape[0] - cuts.count)
+        rows = pulp_rows(cuts, built.model.variables, first=solve.model.shape[0] - cuts.count)
         built.model.problem.extend(rows)
         return built
 
-    def _call(
-        self, built: BuiltCbc, model: MilpModel, clock: Clock, *, warm: bool, preprocess: bool
-    ) -> Outcome | None:
+    def _call(self, built: BuiltCbc, solve: Solve, *, warm: bool, preprocess: bool) -> Outcome | None:
         """Let PuLP run CBC and read its log; None when CBC crashed."""
         import pulp
 
-        remaining = clock.time_left
+        remaining = solve.clock.time_left
         options = built.arguments["options"] + ([] if preprocess else ["preprocess off"])
         with tempfile.TemporaryDirectory(prefix="linkrisk-cbc-") as folder:
             log = Path(folder, "cbc.log")
@@ -267,7 +240,7 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
                 built.model.problem.solve(solver)
             except pulp.PulpSolverError:
                 return None
-            return read_outcome(built.model, log.read_text(encoding="utf-8", errors="replace"), model)
+            return read_outcome(built.model, log.read_text(encoding="utf-8", errors="replace"), solve.model)
 
 
 def has_two_sided_rows(model: MilpModel) -> bool:

@@ -25,11 +25,6 @@ BACKENDS: dict[str, str] = {
 """Name on the command line -> module and class, in the order in which they are listed."""
 
 
-def backend_names() -> list[str]:
-    """Names of all backends, installed or not."""
-    return list(BACKENDS)
-
-
 def available_backends() -> list[str]:
     """Names of the backends whose optimiser is installed; no optimiser is imported."""
     return [name for name in BACKENDS if _load(name).is_available()]

@@ -19,8 +19,7 @@ from linkrisk.solver.backends.base import (
     Watcher,
     run_in_background,
 )
-from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
-from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.backends.template import Ending, Outcome, Solve, TemplateBackend
 
 if TYPE_CHECKING:
     import pyscipopt
@@ -276,26 +275,18 @@ class ScipBackend(TemplateBackend[BuiltScip]):
 
         return f"{pyscipopt.Model().version()} (PySCIPOpt {pyscipopt.__version__})"
 
-    def build(self, model: MilpModel, options: SolveOptions) -> BuiltScip:
+    def build(self, solve: Solve) -> BuiltScip:
         """Add variables and rows to a SCIP problem."""
-        built = BuiltScip(model)
-        built.scip.setParams(scip_parameters(options))
+        built = BuiltScip(solve.model)
+        built.scip.setParams(scip_parameters(solve.options))
         return built
 
-    def run(
-        self,
-        built: BuiltScip,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
+    def run(self, built: BuiltScip, solve: Solve) -> Outcome:
         """Run SCIP in a thread of its own."""
-        for start in starts:
-            built.add_start(model, start)
-        built.scip.setParam("limits/time", min(clock.time_left, INFINITY))
-        ScipRun(built.scip).run(watch)
+        for start in solve.starts:
+            built.add_start(solve.model, start)
+        built.scip.setParam("limits/time", min(solve.clock.time_left, INFINITY))
+        ScipRun(built.scip).run(solve.watch)
         separated = 0
         if built.separation is not None:
             if built.separation.failure is not None:

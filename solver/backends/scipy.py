@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray
-from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.base import SolveOptions, Watcher, run_in_background
+from linkrisk.solver.backends.base import run_in_background
 from linkrisk.solver.backends.highs import highs_options
-from linkrisk.solver.backends.template import Ending, Outcome, TemplateBackend
+from linkrisk.solver.backends.template import Ending, Outcome, Solve, TemplateBackend
 from linkrisk.solver.run.clock import Clock
 
 ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.UNBOUNDED}
@@ -50,38 +47,31 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
             return f"of scipy {scipy.__version__}"
         return f"{highs} (scipy {scipy.__version__})"
 
-    def build(self, model: MilpModel, options: SolveOptions) -> MilpArguments:
+    def build(self, solve: Solve) -> MilpArguments:
         """Wrap the model's arrays."""
         from scipy.optimize import Bounds, LinearConstraint
 
+        model = solve.model
         arguments = {
             "c": model.objective,
             "integrality": model.integer.astype(np.uint8),
             "bounds": Bounds(model.column_lower, model.column_upper),
             "constraints": LinearConstraint(model.matrix.tocsc(), model.row_lower, model.row_upper),
         }
-        return MilpArguments(arguments, {**highs_options(options), "disp": False})
+        return MilpArguments(arguments, {**highs_options(solve.options), "disp": False})
 
-    def run(
-        self,
-        built: MilpArguments,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],  # noqa: ARG002
-        watch: Watcher | None,  # noqa: ARG002
-    ) -> Outcome:
+    def run(self, built: MilpArguments, solve: Solve) -> Outcome:
         """Call `scipy.optimize.milp`."""
-        result = self._call(built, clock)
+        result = self._call(built, solve.clock)
         if failed(result):
             # The HiGHS 1.12 that SciPy 1.17 carries breaks down in presolve on some small models.
-            result = self._call(built, clock, presolve=False)
+            result = self._call(built, solve.clock, presolve=False)
         if failed(result):
             raise RuntimeError(f"scipy.optimize.milp failed: {result.message}")
         ending = ENDINGS.get(result.status, Ending.INFEASIBLE_OR_UNBOUNDED)
         values = None if result.x is None else np.asarray(result.x, dtype=np.float64)
-        bound = result.mip_dual_bound if model.integer.any() else result.fun
-        return Outcome(ending, values, -math.inf if bound is None else float(bound) + model.constant)
+        bound = result.mip_dual_bound if solve.model.integer.any() else result.fun
+        return Outcome(ending, values, -math.inf if bound is None else float(bound) + solve.model.constant)
 
     def _call(self, built: MilpArguments, clock: Clock, **extra: bool) -> Any:
         from scipy.optimize import milp

@@ -91,6 +91,17 @@ class Outcome:
     cuts: int = 0  # Rows that were separated on the way
 
 
+@dataclass(frozen=True)
+class Solve:
+    """One solve, handed on to the optimiser: the model and its limits."""
+
+    model: MilpModel
+    options: SolveOptions
+    clock: Clock  # its `time_left` is what the optimiser may take
+    starts: Sequence[FloatArray] = ()  # feasible points, the best first
+    watch: Watcher | None = None  # as in `Backend.solve`
+
+
 class TemplateBackend(Backend, Generic[Built]):
     """A backend written as two steps, `build` and `run`, and `extend` between two runs.
 
@@ -98,8 +109,8 @@ class TemplateBackend(Backend, Generic[Built]):
     """
 
     @abstractmethod
-    def build(self, model: MilpModel, options: SolveOptions) -> Built:
-        """Hand `model` over to the optimiser, options set except the time limit.
+    def build(self, solve: Solve) -> Built:
+        """Hand the model over to the optimiser, options set except the time limit.
 
         Returns
         -------
@@ -108,28 +119,8 @@ class TemplateBackend(Backend, Generic[Built]):
         """
 
     @abstractmethod
-    def run(
-        self,
-        built: Built,
-        model: MilpModel,
-        clock: Clock,
-        *,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
-        """Solve what `build` returned within ``clock.time_left`` seconds.
-
-        Parameters
-        ----------
-        built : object
-            From `build`, or from `extend`.
-        model : MilpModel
-            What it was made from.
-        clock : Clock
-        starts : sequence of ndarray of float64
-            Feasible points, the best first.
-        watch : callable, optional
-            As in `Backend.solve`.
+    def run(self, built: Built, solve: Solve) -> Outcome:
+        """Solve what `build` or `extend` returned within ``solve.clock.time_left`` seconds.
 
         Returns
         -------
@@ -137,9 +128,9 @@ class TemplateBackend(Backend, Generic[Built]):
             What the optimiser says; `RuntimeError` when it failed.
         """
 
-    def extend(self, built: Built, model: MilpModel, cuts: Cuts, options: SolveOptions) -> Built:  # noqa: ARG002
-        """Add rows to what `build` returned; `model` has them already. By default it is built again."""
-        return self.build(model, options)
+    def extend(self, built: Built, solve: Solve, cuts: Cuts) -> Built:  # noqa: ARG002
+        """Add rows to what `build` returned; the model has them already. By default it is built again."""
+        return self.build(solve)
 
     def solve(
         self,
@@ -160,9 +151,10 @@ class TemplateBackend(Backend, Generic[Built]):
                 outcome = Outcome(Ending.INFEASIBLE)
             else:
                 reduced, separated = cut_at_the_root(reduced, options, clock)
-                built = self.build(reduced, options)
+                task = Solve(reduced, options, clock, feasible, watch)
+                built = self.build(task)
                 build_seconds = clock.seconds
-                outcome = self._separated(built, reduced, options, clock, feasible, watch)
+                outcome = self._separated(built, task)
                 outcome = replace(outcome, cuts=outcome.cuts + separated)
                 if outcome.values is None and outcome.ending in LIMIT_OF and model.separator is not None:
                     # What rounds without all rows have found is no solution; what was known before is.
@@ -176,22 +168,14 @@ class TemplateBackend(Backend, Generic[Built]):
         solve_seconds = clock.seconds - build_seconds
         return judge(outcome, model, options, (build_seconds, solve_seconds), self.name, version)
 
-    def _separated(
-        self,
-        built: Built,
-        model: MilpModel,
-        options: SolveOptions,
-        clock: Clock,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
+    def _separated(self, built: Built, solve: Solve) -> Outcome:
         """Solve, add the rows that the solution violates, and so on until it violates none.
 
         Every bound on the way is one: a model without some of its rows has no greater optimum.
         """
-        bound, added = -math.inf, 0
+        bound, added, model, watch = -math.inf, 0, solve.model, solve.watch
         while True:
-            outcome = self._run_in_time(built, model, options, clock, starts, _never_below(bound, watch))
+            outcome = self._run_in_time(built, replace(solve, watch=_never_below(bound, watch)))
             bound = max(bound, outcome.bound)
             added += outcome.cuts
             outcome = replace(outcome, bound=bound, cuts=added)
@@ -208,31 +192,19 @@ class TemplateBackend(Backend, Generic[Built]):
                 return replace(outcome, ending=Ending.USER)
             added += cuts.count
             model = model.with_rows(cuts)
-            built = self.extend(built, model, cuts, options)
+            solve = replace(solve, model=model)
+            built = self.extend(built, solve, cuts)
 
-    def _run_in_time(
-        self,
-        built: Built,
-        model: MilpModel,
-        options: SolveOptions,
-        clock: Clock,
-        starts: Sequence[FloatArray],
-        watch: Watcher | None,
-    ) -> Outcome:
-        if clock.expired:
+    def _run_in_time(self, built: Built, solve: Solve) -> Outcome:
+        """Run, and tell infeasible from unbounded by solving without an objective, where that is open."""
+        if solve.clock.expired:
             return Outcome(Ending.TIME)
-        outcome = self.run(built, model, clock, starts=starts, watch=watch)
-        return self._decide_infeasible_or_unbounded(outcome, model, options)
-
-    def _decide_infeasible_or_unbounded(
-        self, outcome: Outcome, model: MilpModel, options: SolveOptions
-    ) -> Outcome:
-        """Tell infeasible from unbounded by solving without an objective, where presolve left it open."""
+        outcome = self.run(built, solve)
         if outcome.ending is Ending.INFEASIBLE_OR_UNBOUNDED:
-            if not model.objective.any():  # nothing to be unbounded
+            if not solve.model.objective.any():  # nothing to be unbounded
                 return Outcome(Ending.INFEASIBLE)
-            feasibility = replace(model, objective=0.0 * model.objective)
-            found = self.solve(feasibility, options)
+            feasibility = replace(solve.model, objective=0.0 * solve.model.objective)
+            found = self.solve(feasibility, solve.options)
             if found.values is None:
                 return Outcome(ENDING_OF[found.limit])
             outcome = Outcome(Ending.UNBOUNDED)

@@ -135,22 +135,6 @@ class LinearProgram(ABC):
         self._add_rows(starts, columns, values, lower, upper)
         self.rows += lower.size
 
-    def add_columns(
-        self,
-        objective: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-        matrix: sparse.csc_array | None = None,
-    ) -> IndexArray:
-        """Add columns with their costs, bounds and coefficients, shape (rows, k); their positions."""
-        count = objective.size
-        if count:
-            self._add_columns(
-                objective, lower, upper, sparse.csc_array((self.rows, count)) if matrix is None else matrix
-            )
-        self.columns += count
-        return np.arange(self.columns - count, self.columns)
-
     def delete_rows(self, positions: NDArray[Any]) -> None:
         """Delete rows; those after them move up."""
         gone = np.unique(positions)
@@ -210,12 +194,6 @@ class LinearProgram(ABC):
         upper: FloatArray,
     ) -> None:
         """Add rows."""
-
-    @abstractmethod
-    def _add_columns(
-        self, objective: FloatArray, lower: FloatArray, upper: FloatArray, matrix: sparse.csc_array
-    ) -> None:
-        """Add columns."""
 
     @abstractmethod
     def _delete_rows(self, positions: IndexArray) -> None:

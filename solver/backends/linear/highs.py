@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs import LinearModel
-from linkrisk.solver.backends.highs import silent_highspy
+from linkrisk.solver.backends.highs import load_highs
 from linkrisk.solver.backends.linear.base import (
     LinearOptions,
     LinearProgram,
@@ -34,9 +33,6 @@ STATUSES: Mapping[str, LinearStatus] = {
 """Names of `HighsModelStatus`; any other one is a failure."""
 
 _UNDECIDED = "kUnboundedOrInfeasible"
-
-_SMALLEST = 1e-12
-"""HiGHS drops smaller coefficients, and can be told no less."""
 
 _MOST_ITERATIONS = 2**31 - 1
 
@@ -114,37 +110,16 @@ class HighsProgram(LinearProgram):
         return np.array(ray) if found else None
 
     def _load(self, model: LinearModel, options: LinearOptions) -> None:
-        highspy = silent_highspy()
-        self._highs = highs = highspy.Highs()
+        self._highs = load_highs(model)
         settings = {
-            "output_flag": False,
             "threads": 1,
             "solver": "simplex",
-            "small_matrix_value": _SMALLEST,
             "primal_feasibility_tolerance": options.feasibility,
             "dual_feasibility_tolerance": options.optimality,
             **options.own,
         }
         for option, value in settings.items():
-            highs.setOptionValue(option, value)
-        rows, columns = model.shape
-        highs.passModel(
-            columns,
-            rows,
-            model.nonzeros,
-            int(highspy.MatrixFormat.kRowwise),
-            int(highspy.ObjSense.kMinimize),
-            model.constant,
-            np.asarray(model.objective, dtype=np.float64),
-            np.asarray(model.column_lower, dtype=np.float64),
-            np.asarray(model.column_upper, dtype=np.float64),
-            np.asarray(model.row_lower, dtype=np.float64),
-            np.asarray(model.row_upper, dtype=np.float64),
-            model.matrix.indptr.astype(np.int32, copy=False),
-            model.matrix.indices.astype(np.int32, copy=False),
-            np.asarray(model.matrix.data, dtype=np.float64),
-            np.zeros(columns, dtype=np.int32),
-        )
+            self._highs.setOptionValue(option, value)
 
     def _add_rows(
         self,
@@ -162,20 +137,6 @@ class HighsProgram(LinearProgram):
             starts.astype(np.int32, copy=False),
             columns.astype(np.int32, copy=False),
             values.astype(np.float64, copy=False),
-        )
-
-    def _add_columns(
-        self, objective: FloatArray, lower: FloatArray, upper: FloatArray, matrix: sparse.csc_array
-    ) -> None:
-        self._highs.addCols(
-            objective.size,
-            objective,
-            lower,
-            upper,
-            matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32, copy=False),
-            matrix.indices.astype(np.int32, copy=False),
-            matrix.data.astype(np.float64, copy=False),
         )
 
     def _delete_rows(self, positions: IndexArray) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.programs import LinearModel
@@ -129,8 +128,8 @@ class SoplexProgram(LinearProgram):
         self._infinity = min(float(self._lp.infinity()), math.inf)
         self._lp.setRealParam(SCIP_LPPARAM.FEASTOL, options.feasibility)
         self._lp.setRealParam(SCIP_LPPARAM.DUALFEASTOL, options.optimality)
-        columns = sparse.csc_array((0, model.shape[1]))
-        self._add_columns(model.objective, model.column_lower, model.column_upper, columns)
+        bounds = self._bounds(model.column_lower, model.column_upper)
+        self._lp.addCols([[] for _ in range(self.columns)], model.objective.tolist(), *bounds)
         if model.shape[0]:
             matrix = model.matrix
             self._add_rows(matrix.indptr[:-1], matrix.indices, matrix.data, model.row_lower, model.row_upper)
@@ -145,13 +144,6 @@ class SoplexProgram(LinearProgram):
     ) -> None:
         entries = _entries(np.append(starts, values.size), columns, values)
         self._lp.addRows(entries, *self._bounds(lower, upper))
-
-    def _add_columns(
-        self, objective: FloatArray, lower: FloatArray, upper: FloatArray, matrix: sparse.csc_array
-    ) -> None:
-        low, high = self._bounds(lower, upper)
-        entries = _entries(matrix.indptr, matrix.indices, matrix.data)
-        self._lp.addCols(entries, objective.tolist(), low, high)
 
     def _delete_rows(self, positions: IndexArray) -> None:
         for row in positions[::-1].tolist():

@@ -85,10 +85,6 @@ class Scorer:
         """Smallest value among each open block's rows: shape (rows, any) to (open, any)."""
         return np.minimum.reduceat(values, self._first, axis=0)
 
-    def block_maximum(self, values: FloatArray) -> FloatArray:
-        """Largest value among each open block's rows: shape (rows, any) to (open, any)."""
-        return np.maximum.reduceat(values, self._first, axis=0)
-
     def weights(self, points: FloatArray) -> FloatArray:
         """Linked weight of the open blocks at each point, shape (points,); never too low."""
         size = self.points_at_once

@@ -43,7 +43,6 @@ def test_names_of_rows_and_columns():
     assert model().names() == (["r0", "r1"], ["x0", "x1", "x2"])
     given = model(row_blocks=ROWS, column_blocks=COLUMNS)
     assert given.names() == (["simplex", "block_3_rival_17"], ["w(age)", "w(income)", "K_3"])
-    assert (given.rows_of("rivals"), given.columns_of("parameters")) == (slice(1, 2), slice(0, 2))
 
 
 def test_names_go_to_another_process():
@@ -63,10 +62,6 @@ def test_blocks_that_do_not_fit():
         model(column_blocks=COLUMNS[:1])
     with pytest.raises(ValueError, match=r"^the block 'K' has 2 members and as many labels of each kind$"):
         NamedBlock("K", 2, "K_{}", ([1],))
-    with pytest.raises(KeyError, match="no block 'links': there are domain, rivals"):
-        model(row_blocks=ROWS).rows_of("links")
-    with pytest.raises(KeyError, match="no block 'links': there are none"):
-        model().rows_of("links")
 
 
 def test_rows_that_are_added():

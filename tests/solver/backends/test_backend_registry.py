@@ -10,7 +10,7 @@ import pytest
 
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.base import SolveOptions
-from linkrisk.solver.backends.registry import available_backends, backend_names, get_backend
+from linkrisk.solver.backends.registry import BACKENDS, available_backends, get_backend
 from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.errors import UsageError
 
@@ -19,7 +19,7 @@ def test_the_backends_that_linkrisk_depends_on_are_available():
     assert {"highs", "pulp", "pulp-cbc", "cvxpy", "scipy"} <= set(available_backends())
 
 
-@pytest.mark.parametrize("name", backend_names())
+@pytest.mark.parametrize("name", BACKENDS)
 def test_name_of_the_class_is_the_name_in_the_registry(name):
     assert registry._load(name).name == name
 

@@ -189,7 +189,7 @@ class Life:
 
     def step(self) -> None:
         """One change."""
-        changes = (self.rows, self.columns, self.gone, self.costs, self.column_bounds, self.row_bounds)
+        changes = (self.rows, self.gone, self.costs, self.column_bounds, self.row_bounds)
         self.random.choice(changes)()
         assert (self.program.rows, self.program.columns) == self.model.shape
 
@@ -205,21 +205,6 @@ class Life:
             matrix=sparse.csr_array(sparse.vstack([self.model.matrix, sparse.csr_array(matrix)])),
             row_lower=np.append(self.model.row_lower, lower),
             row_upper=np.append(self.model.row_upper, upper),
-        )
-
-    def columns(self) -> None:
-        count = int(self.random.integers(0, 3))
-        matrix = np.round(self.random.normal(size=(self.model.shape[0], count)), 1)
-        cost, lower = np.round(self.random.normal(size=count), 1), np.zeros(count)
-        upper = np.full(count, 2.0)
-        places = self.program.add_columns(cost, lower, upper, sparse.csc_array(matrix))
-        assert places.tolist() == list(range(self.model.shape[1], self.model.shape[1] + count))
-        self.model = replace(
-            self.model,
-            matrix=sparse.csr_array(sparse.hstack([self.model.matrix, sparse.csr_array(matrix)])),
-            objective=np.append(self.model.objective, cost),
-            column_lower=np.append(self.model.column_lower, lower),
-            column_upper=np.append(self.model.column_upper, upper),
         )
 
     def gone(self) -> None:

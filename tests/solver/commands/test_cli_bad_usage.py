@@ -234,7 +234,7 @@ def test_a_model_is_of_all_records(capsys):
     refuse(capsys, message, "fit", *PAIR, "--write-model", "out.lp", "--sample", "5")
 
 
-BACKENDS = ", ".join(registry.backend_names())
+BACKENDS = ", ".join(registry.BACKENDS)
 
 
 @pytest.mark.parametrize(
