@@ -30,6 +30,17 @@ _BACKEND_TOLERANCE = 1e-6
 _REFUTED = "the attack links more than the model allows, by a margin below the model's: the bound is left out"
 
 
+def indicator_options(options: EngineOptions) -> IndicatorOptions:
+    """Choose the model: the paper's constant C, or the smallest valid one of each scaled row."""
+    return IndicatorOptions(margin=options.margin, big_c=options.big_c, scale=options.big_c is None)
+
+
+def solve_options(options: EngineOptions, seconds: float | None, system: BlockSystem) -> SolveOptions:
+    """Choose the limits of a backend, which proves a whole number of links with a gap below one."""
+    gap = 0.999 if whole(system.pair.weight) else 1e-6
+    return SolveOptions(seconds, options.threads, options.seed, absolute_gap=gap)
+
+
 class MilpEngine(Engine):
     """Build the whole model, let a backend solve it, and recount what it returns."""
 
@@ -118,27 +129,21 @@ class _Run:
             self.incumbent.note()
 
     def _model(self) -> IndicatorModel:
-        big_c, margin = self.options.big_c, self.options.margin
-        choices = IndicatorOptions(margin=margin, big_c=big_c, scale=big_c is None)
-        model = indicator_model(self.system, choices)
+        model = indicator_model(self.system, indicator_options(self.options))
         rows, columns = model.milp.shape
         self.size = {"rows": rows, "columns": columns, "nonzeros": model.milp.nonzeros}
         if not model.valid:
             self._note(
-                f"the constant C = {big_c:g} cuts off parameters of this aggregator (C must be at least "
-                f"{model.needed_c:.4g} here), so the model's bound is not an upper bound and is left out"
+                f"the constant C = {self.options.big_c:g} cuts off parameters of this aggregator (C must be "
+                f"at least {model.needed_c:.4g} here), so the model's bound is not an upper bound and is left "
+                "out"
             )
         return model
 
     def _backend(self, model: IndicatorModel) -> BackendResult:
         """Run the backend, in this process when it can be watched here and in a child when it cannot."""
         clock = self.incumbent.clock
-        options = SolveOptions(
-            time_limit=clock.seconds_left,
-            threads=self.options.threads,
-            seed=self.options.seed,
-            absolute_gap=0.999 if whole(self.system.pair.weight) else 1e-6,
-        )
+        options = solve_options(self.options, clock.seconds_left, self.system)
         start = model.point(self.incumbent.solution)
         # The paper's C can be too small for it.
         starts = (start,) if model.milp.violation(start) <= 1e-9 else ()

@@ -11,7 +11,6 @@ import numpy as np
 from linkrisk.errors import LinkriskError, called
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, make_aggregator
 from linkrisk.formulations.linkage.aggregators.choquet import Choquet
-from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem, with_aggregator
 from linkrisk.solver.options.pair import ALL, ProblemOptions
@@ -87,10 +86,9 @@ def fit_families(
     check_k_additive(names, options)
     first = read_once(original, masked, options)
     problems = family_problems(first, names, options)
-    for name, problem in problems.items():
-        if isinstance(problem, Problem):
-            compile_once(name, request.report)  # before the clock runs
-    clock = request.clock(first, sum(isinstance(problem, Problem) for problem in problems.values()))
+    able = [name for name, problem in problems.items() if isinstance(problem, Problem)]
+    request.compile(*able)
+    clock = request.clock(first, len(able))
     with interruptible(clock):
         return search_families(first, problems, request, clock)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from linkrisk.solver.compiling.ahead import compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.records_table import MOST_ROWS
@@ -55,6 +56,12 @@ class FitRequest:
         """The request with its workers, until it is done; UsageError where they cannot be had."""
         with open_pool(self.workers) as pool:
             yield replace(self, pool=pool)
+
+    def compile(self, *parts: str) -> None:
+        """Compile parts of the program, here and at the workers, before a clock runs."""
+        for part in parts:
+            compile_once(part, self.report)
+            self.pool.prepare(compile_once, part)
 
     def clock(self, problem: Problem, families: int = 1) -> Clock:
         """A clock with the limits of the request, running since the problem was set up.

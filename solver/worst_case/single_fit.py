@@ -195,10 +195,9 @@ def fit_one(
     if request.certificate:
         check_certifiable(problem.describe())
     if clock is None:
-        compile_once(problem.aggregator.name, request.report)
+        request.compile(problem.aggregator.name)
         if request.certificate:
             compile_once(CERTIFICATES, request.report)
-        request.pool.prepare(compile_once, problem.aggregator.name)
         clock = request.clock(problem)
     request.pool.know(problem.pair, problem.rereading)
     unit = problem.survey.unit

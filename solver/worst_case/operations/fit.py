@@ -8,10 +8,11 @@ from pathlib import Path
 
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.errors import called
-from linkrisk.formulations.linkage.block_system import IndicatorOptions, indicator_model
+from linkrisk.formulations.linkage.block_system import indicator_model
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.engines.base import EngineOptions
+from linkrisk.solver.engines.milp import indicator_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.inputs.reading import make_problem
@@ -175,10 +176,7 @@ def save_model(asked: FitOptions, path: str | Path) -> MilpModel:
         )
     options = recorded(part(ProblemOptions, asked, aggregator=one))
     problem = make_problem(asked.original, asked.masked, options)
-    settings = request.options
-    tight = settings.big_c is None
-    system = problem_system(problem.searched, reduce=tight)
-    choices = IndicatorOptions(margin=settings.margin, big_c=settings.big_c, scale=tight)
-    model = indicator_model(system, choices).milp
+    system = problem_system(problem.searched, reduce=request.options.big_c is None)
+    model = indicator_model(system, indicator_options(request.options)).milp
     write_model(model, path)
     return model

@@ -13,12 +13,13 @@ import pytest
 from cli_runs import PAIR, flat, refuse, run
 from in_process import run_here, solve_here
 
-import linkrisk.solver.worst_case.operations.compare
+import linkrisk.solver.worst_case.contest
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.guard import IsolatedResult
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.clock import Limit, Status
-from linkrisk.solver.worst_case.operations.compare import BackendRow, compare
+from linkrisk.solver.worst_case.contest import BackendRow
+from linkrisk.solver.worst_case.operations.compare import compare
 
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--table", "out.csv"]
 
@@ -35,7 +36,7 @@ def written() -> dict:
 @pytest.fixture
 def in_this_process(monkeypatch) -> None:
     """For what does not depend on processes of their own, which take a second each to start."""
-    contest = linkrisk.solver.worst_case.operations.compare
+    contest = linkrisk.solver.worst_case.contest
     monkeypatch.setattr(contest, "solve_isolated", solve_here)
     monkeypatch.setattr(contest, "run_isolated", run_here)
 
@@ -49,7 +50,7 @@ def tamper(monkeypatch) -> Callable[[Change], None]:
             answer = solve_here(name, *settings, **more)
             return change(answer) if name == "scipy" else answer
 
-        monkeypatch.setattr(linkrisk.solver.worst_case.operations.compare, "solve_isolated", solve)
+        monkeypatch.setattr(linkrisk.solver.worst_case.contest, "solve_isolated", solve)
 
     return install
 
@@ -137,7 +138,7 @@ def test_when_all_fail_the_exit_code_says_so(monkeypatch, capsys):
     def fail(*_: object, **__: object) -> IsolatedResult:
         raise RuntimeError("it broke\nin two lines")
 
-    monkeypatch.setattr(linkrisk.solver.worst_case.operations.compare, "solve_isolated", fail)
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "solve_isolated", fail)
     assert main(COMPARE) == 1
     printed = capsys.readouterr()
     reason = "failed (it broke in two lines)"
@@ -281,7 +282,7 @@ def test_an_exact_engine_that_fails_is_a_row(monkeypatch, capsys):
     def die(*_: object, **__: object) -> IsolatedResult:
         raise RuntimeError("engine 'exact' died:\nSegmentation fault")
 
-    monkeypatch.setattr(linkrisk.solver.worst_case.operations.compare, "run_isolated", die)
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "run_isolated", die)
     printed = run(capsys, *EXACT)
     exact, _ = written()["backends"]
     assert (exact["status"], exact["version"]) == ("failed", "engine 'exact' died: Segmentation fault")
@@ -295,7 +296,7 @@ def test_an_exact_bound_below_what_a_backend_links_is_loud(monkeypatch, capsys):
         answer = run_here(*settings, **more)
         return replace(answer, result=replace(answer.result, bound=answer.result.bound + 2))
 
-    monkeypatch.setattr(linkrisk.solver.worst_case.operations.compare, "run_isolated", boast)
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "run_isolated", boast)
     assert main(EXACT) == 1
     assert capsys.readouterr().err.splitlines() == [
         "DISAGREEMENT: exact and highs both claim a proof, but of different optima: 21 and 23",
@@ -325,7 +326,7 @@ def test_the_attack_before_them_has_their_time_limit(limit, monkeypatch):
     def attack(_, record, *__):
         seen.append(record.clock.time_limit)
 
-    monkeypatch.setattr(linkrisk.solver.worst_case.operations.compare, "attack", attack)
+    monkeypatch.setattr(linkrisk.solver.worst_case.contest, "attack", attack)
     compare("original.csv", "masked.csv", backends=["scipy"], time_limit=limit)
     assert seen == [limit]
 

@@ -12,7 +12,8 @@ from cli_runs import PAIR, check_golden, run, without_seconds
 from survey_files import NAMES, csv_text, survey
 
 from linkrisk.solver.commands.program import COMMANDS, main
-from linkrisk.solver.worst_case.operations.compare import BackendRow, ComparisonResult, disagreements
+from linkrisk.solver.worst_case.contest import BackendRow, disagreements
+from linkrisk.solver.worst_case.operations.compare import ComparisonResult
 
 pytestmark = pytest.mark.usefixtures("survey_folder", "still_time")
 

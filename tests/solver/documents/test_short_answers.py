@@ -14,7 +14,7 @@ from linkrisk import compare, evaluate, fit, link, risk, sweep, verify
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.documents.terminal import terminal
-from linkrisk.solver.worst_case.operations.compare import BackendRow
+from linkrisk.solver.worst_case.contest import BackendRow
 
 NASTY = "<script>alert(\"1\")</script> & 'x'"
 

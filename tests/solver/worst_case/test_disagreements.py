@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from linkrisk.solver.worst_case.operations.compare import BackendRow, disagreements
+from linkrisk.solver.worst_case.contest import BackendRow, disagreements
 
 
 def row(backend: str, status: str, kept: float | None, bound: float | None) -> BackendRow:

@@ -13,10 +13,10 @@ from linkrisk.solver.backends.base import BackendProgress
 from linkrisk.solver.backends.guard import run_isolated
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.engines.isolated import EngineJob
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.worst_case.contest import EngineJob
 
 
 def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -> BlockSystem:
@@ -29,7 +29,7 @@ def noisy_system(records: int, attributes: int, noise: float, aggregator: str) -
 def job(system: BlockSystem, time_limit: float | None) -> EngineJob:
     theta = system.aggregator.equal()
     linked = Evaluator(system.pair).count(system.aggregator.form(theta)).linked_weight
-    return EngineJob("exact", system, theta, linked, EngineOptions(), time_limit)
+    return EngineJob(system, (theta, linked), EngineOptions(), time_limit)
 
 
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "choquet", "mahalanobis"])

@@ -1,0 +1,353 @@
+"""Solve one problem by the exact engine and by every backend, each in a process of its own, and recount."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from linkrisk.arrays import FloatArray
+from linkrisk.formulations.linkage.block_system import BlockSystem, indicator_model
+from linkrisk.solver.backends.base import TICK, BackendProgress, BackendResult, Watcher
+from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, solve_isolated
+from linkrisk.solver.engines.attacks.scoring import Scorer
+from linkrisk.solver.engines.attacks.search import attack, widen
+from linkrisk.solver.engines.base import EngineOptions, rounded_bound
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.engines.milp import indicator_options, solve_options
+from linkrisk.solver.inputs.problem import Problem
+from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.pair_shares import Helpers
+from linkrisk.solver.run.clock import Clock, Status
+from linkrisk.solver.run.errors import noted
+from linkrisk.solver.run.incumbent import Incumbent
+from linkrisk.solver.run.interruption import interruptible
+from linkrisk.solver.run.progress import CONTEST, Progress
+from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.worst_case.request import FitRequest
+from linkrisk.solver.worst_case.search_state import first_incumbent, problem_system
+
+EXACT = ExactEngine.name
+"""What stands for the engine `exact` in a list of backends."""
+
+
+@dataclass(frozen=True)
+class BackendRow:
+    """One line of the comparison: the big-C model on a backend, or the exact engine.
+
+    Attributes
+    ----------
+    engine : str
+        ``milp`` or ``exact``.
+    backend : str or None
+        The backend of ``milp``; the exact engine has none.
+    status : str
+        Its own claim, in the vocabulary of `Status`; ``failed`` when it raised an error, and ``feasible``
+        when it found nothing in its time, as an attack was known before.
+    limit : str or None
+        The limit it hit.
+    linked : float or None
+        Weight of linked records (their number, under the strict tie rule) after a recount of its solution; of
+        the attack that was known before where it has none.
+    claimed : float or None
+        Weight of linked records by its own objective, before the recount.
+    linked_with_margin : float or None
+        Weight of those among them that keep the model's margin on every row, as a backend's bound counts.
+    linked_upper_bound : float or None
+        Its bound, whatever the parameters: of a backend on `linked_with_margin`, of the exact engine
+        on `linked`. Without one of its own, all records that could be linked.
+    gap : float or None
+        The difference of `linked` and the bound.
+    rows, columns, nonzeros : int or None
+        Size of the big-C model; the exact engine builds none.
+    build_seconds, solve_seconds : float or None
+        Handing the model over, and solving it.
+    peak_memory_mb : float or None
+        Peak resident memory of the process that solved it, interpreter and libraries included.
+    version : str
+        Version of the optimiser, of linkrisk for the exact engine, or the error when it failed.
+    """
+
+    engine: str
+    backend: str | None
+    status: str
+    limit: str | None = None
+    claimed: float | None = None
+    linked: float | None = None
+    linked_with_margin: float | None = None
+    linked_upper_bound: float | None = None
+    gap: float | None = None
+    rows: int | None = None
+    columns: int | None = None
+    nonzeros: int | None = None
+    build_seconds: float | None = None
+    solve_seconds: float | None = None
+    peak_memory_mb: float | None = None
+    version: str = ""
+
+    @property
+    def name(self) -> str:
+        """What `--backends` calls it."""
+        return self.backend or self.engine
+
+
+class Contest:
+    """Model, warm start and recount that all competitors share."""
+
+    def __init__(self, problem: Problem, request: FitRequest, *, start: bool) -> None:
+        self._searched, self._options, self._limit = problem.searched, request.options, request.limits.time
+        self._threads: int | None = None
+        self._tight = self._options.big_c is None
+        self._system = problem_system(self._searched, reduce=self._tight)
+        self._evaluator = Evaluator(problem.pair)
+        self._model = indicator_model(self._system, indicator_options(self._options))
+        cancel = request.limits.cancel
+        self.clock = Clock(None, cancel=cancel)
+        # The attack has a time limit, too: on large files it would take longer than all competitors.
+        attacking = Clock(self._limit, cancel=cancel)
+        incumbent = first_incumbent(self._system, self._evaluator, attacking)
+        if start:
+            with interruptible(self.clock), interruptible(attacking):
+                attack(self._system, incumbent, self._evaluator, self._options.seed)
+        self._theta, self.attack = incumbent.solution, incumbent.value
+        point = self._model.point(incumbent.solution)
+        self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
+
+    def rows(self, names: Sequence[str], request: FitRequest) -> list[BackendRow]:
+        """Solve by each, as far as rows come before this is stopped: one after the other, or on workers.
+
+        On workers each has as many threads as the settings say, the exact engine as well.
+        """
+        report = request.report or (lambda _: None)
+        if request.workers.any:
+            with interruptible(self.clock):
+                helpers = Helpers(request.pool, report)
+                answers = list(helpers.answers(self, row_of, lambda _: list(names), self.clock))
+            return [row for _, row in sorted(answers, key=lambda answer: answer[0])]
+        rows: list[BackendRow] = []
+        for at, name in enumerate(names):
+            if self.clock.stopped:
+                break
+            report(Progress.uncounted(CONTEST, about=name, done=at / len(names)))
+            with interruptible(self.clock):
+                rows.append(self.row(name))
+        return rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for a worker, which has a clock and an evaluator of its own."""
+        return {**self.__dict__, "clock": None, "_evaluator": None, "_threads": self._options.threads}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A contest at a worker."""
+        self.__dict__.update(state)
+        self.clock = Clock(None)
+        self._evaluator = Evaluator(self._searched.pair, self._threads)
+
+    def row(self, name: str, stopped: Callable[[], bool] | None = None) -> BackendRow:
+        """Let a backend solve the model, or the exact engine the problem, and recount."""
+        asked = stopped or (lambda: self.clock.stopped)
+        try:
+            return self._answered(name, self._exact(asked) if name == EXACT else self._milp(name, asked))
+        except RuntimeError as error:  # what backends raise
+            said = str(error)
+        except Exception as error:  # such as a backend that a worker lacks: the others go on
+            said = noted(error)
+        return self._line(name, "failed", " ".join(said.split()))
+
+    def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
+        """The row of a recounted answer; without one, of the attack known before."""
+        result, status = answer.result, answer.result.status
+        linked, kept = self._recount(result.values)
+        if linked is None and status is Status.NO_SOLUTION:
+            linked, kept, status = self.attack, self._with_margin(self._theta), Status.FEASIBLE
+        bound = self._linked_bound(result.bound) if name == EXACT or self._model.valid else None
+        if bound is None and status is not Status.OPTIMAL:  # lost records stay unlinked
+            bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
+        version = library_versions()["linkrisk"] if name == EXACT else result.version
+        return replace(
+            self._line(name, status.value, version),
+            limit=None if result.limit is None else result.limit.value,
+            claimed=self._claimed(name, result.objective),
+            linked=linked,
+            linked_with_margin=kept,
+            linked_upper_bound=bound,
+            gap=None if linked is None or bound is None else max(0.0, bound - linked),
+            build_seconds=None if name == EXACT else round(result.build_seconds, 3),
+            solve_seconds=round(result.solve_seconds, 3),
+            peak_memory_mb=round(answer.peak_memory_bytes / 1e6, 1) or None,
+        )
+
+    def _line(self, name: str, status: str, version: str) -> BackendRow:
+        """A row with the size of the model, which the exact engine does not have."""
+        if name == EXACT:
+            return BackendRow(EXACT, None, status, version=version)
+        rows, columns = self._model.milp.shape
+        cells = self._model.milp.nonzeros
+        return BackendRow("milp", name, status, rows=rows, columns=columns, nonzeros=cells, version=version)
+
+    def _milp(self, name: str, stopped: Callable[[], bool]) -> IsolatedResult:
+        options = solve_options(self._options, self._limit, self._system)
+        return solve_isolated(name, self._model.milp, options, starts=self._starts, watch=lambda _: stopped())
+
+    def _exact(self, stopped: Callable[[], bool]) -> IsolatedResult:
+        # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
+        system = self._system if self._tight else problem_system(self._searched)
+        start = self._theta, self.attack
+        job = EngineJob(system, start, self._options, self._limit, self._threads)
+        return run_isolated(job, watch=lambda _: stopped())
+
+    def _recount(self, values: FloatArray | None) -> tuple[float | None, float | None]:
+        """Weight that the solution's parameters link, and the part of it that keeps the margin."""
+        if values is None:
+            return None, None
+        aggregator = self._system.aggregator
+        theta = aggregator.domain.repair(values[: self._model.dimension])
+        linked = self._evaluator.weight(aggregator.form(theta))
+        if not self._system.open_blocks.size:
+            return linked, linked
+        # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
+        incumbent = Incumbent(Clock(self._limit), theta, linked, self._system.total_weight)
+        widen(self._system, Scorer(self._system), incumbent, self._evaluator)
+        return linked, max(self._with_margin(theta), self._with_margin(incumbent.solution))
+
+    def _with_margin(self, theta: FloatArray) -> float:
+        return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
+
+    def _claimed(self, name: str, objective: float | None) -> float | None:
+        """Weight linked by an objective's claim; the exact engine's is the recount itself."""
+        if objective is None or name == EXACT:
+            return None
+        return float(self._model.linked_weight(objective))
+
+    def _linked_bound(self, bound: float) -> float | None:
+        """Turn a bound on the weight that is not linked into one on the weight that is; None without one."""
+        if not np.isfinite(bound):
+            return None
+        most = self._system.kept_weight
+        return rounded_bound(min(most, self._model.linked_weight(bound)), self._system.pair.weight)
+
+
+def row_of(contest: Contest, name: str, clock: Clock) -> BackendRow:
+    """One row, at a worker."""
+    return contest.row(name, lambda: clock.stopped)
+
+
+CLOSE = 1e-6
+"""What weights may differ by without a contradiction."""
+
+
+def disagreements(rows: Sequence[BackendRow]) -> list[str]:
+    """Contradictions: claims that the recount does not confirm, proofs that differ, solutions above a bound.
+
+    A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
+    them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
+    against a backend's bound with what keeps the margin, against the exact bound with all that it links.
+    """
+    said = [
+        f"{row.name} claims {row.claimed:g} links, but its parameters have {row.linked:g}"
+        for row in rows
+        # Of any margin: what sits on the margin may miss it by a rounding, which is no false claim.
+        if row.claimed is not None
+        and row.linked is not None
+        and row.linked < row.claimed - CLOSE * max(1.0, row.claimed)
+    ]
+    proven = [row for row in rows if row.status == "optimal" and row.linked_upper_bound is not None]
+    for first, second in combinations(proven, 2):
+        low, high = first.linked_upper_bound or 0.0, second.linked_upper_bound or 0.0
+        if abs(low - high) > CLOSE and not _exact_counts_more(first, second):
+            said.append(
+                f"{first.name} and {second.name} both claim a proof, but of different optima: "
+                f"{low:g} and {high:g}"
+            )
+    for row, other in product(rows, rows):
+        counted, bound = _counted(row, other), other.linked_upper_bound
+        if counted is not None and bound is not None and counted > bound + CLOSE:
+            said.append(f"{row.name} links {counted:g}, more than the bound {bound:g} of {other.name}")
+    return said
+
+
+def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
+    """Whether only one row is exact, with the larger optimum."""
+    if (first.engine == EXACT) == (second.engine == EXACT):
+        return False
+    exact, other = (first, second) if first.engine == EXACT else (second, first)
+    return (exact.linked_upper_bound or 0.0) > (other.linked_upper_bound or 0.0)
+
+
+def _counted(row: BackendRow, other: BackendRow) -> float | None:
+    """Weight of a solution that the bound of another row covers."""
+    return row.linked if other.engine == EXACT else row.linked_with_margin
+
+
+class EngineJob(Job):
+    """Run the exact engine as a backend, which minimises the weight that is not linked.
+
+    `start`: parameters, and the weight that they link.
+    """
+
+    takes_watcher = True
+
+    def __init__(
+        self,
+        system: BlockSystem,
+        start: tuple[FloatArray, float],
+        options: EngineOptions,
+        time_limit: float | None,
+        threads: int | None = None,
+    ) -> None:
+        self.title, self.name, self.time_limit = f"engine {EXACT!r}", EXACT, time_limit
+        self._system, self._start, self._options, self._threads = system, start, options, threads
+
+    def prepare(self) -> None:
+        """Do nothing: reading this job has imported the engine."""
+
+    def run(self, watch: Watcher | None) -> BackendResult:
+        """Run the engine from the parameters given."""
+        system, total = self._system, self._system.total_weight
+        clock = Clock(self.time_limit, most_threads=self._threads)
+        incumbent = Incumbent(clock, *self._start, system.kept_weight)
+        with _watched(incumbent, total, watch):
+            evaluator = Evaluator(system.pair, self._threads)
+            outcome = ExactEngine().run(system, incumbent, evaluator, self._options)
+        return BackendResult(
+            status=outcome.status,
+            limit=outcome.limit,
+            objective=total - incumbent.value,
+            bound=total - incumbent.bound,
+            values=incumbent.solution,
+            build_seconds=0.0,
+            solve_seconds=clock.seconds,
+            backend=self.name,
+            version="",
+        )
+
+
+@contextmanager
+def _watched(incumbent: Incumbent[FloatArray], total: float, watch: Watcher | None) -> Iterator[None]:
+    """Report to `watch` ten times a second, and stop the run when it answers True.
+
+    In a thread of its own, because an engine reports only improvements.
+    """
+    if watch is None:
+        yield
+        return
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.wait(TICK):
+            if watch(BackendProgress(total - incumbent.value, total - incumbent.bound)):
+                incumbent.clock.stop()
+                return
+
+    thread = threading.Thread(target=look, name="watcher", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
