@@ -63,11 +63,11 @@ from linkrisk.solver.tables.operations.source import link_tables as link_tables
 from linkrisk.solver.tables.operations.source import open_table as open_table
 from linkrisk.solver.tables.operations.suppress_and_audit import audit_table as audit_table
 from linkrisk.solver.tables.operations.suppress_and_audit import suppress_table as suppress_table
-from linkrisk.solver.worst_case.family_fit import FamilyFit as FamilyFit
 from linkrisk.solver.worst_case.operations.compare import ComparisonResult as ComparisonResult
 from linkrisk.solver.worst_case.operations.compare import compare as compare
 from linkrisk.solver.worst_case.operations.estimator import WorstCaseLinkage as WorstCaseLinkage
 from linkrisk.solver.worst_case.operations.fit import fit as fit
+from linkrisk.solver.worst_case.result import FamilyFit as FamilyFit
 from linkrisk.solver.worst_case.result import FitResult as FitResult
 
 __version__: str

@@ -25,8 +25,8 @@ from figures import stamp_of_today
 from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.run.result import dump_json
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.operations.fit import fit
+from linkrisk.solver.worst_case.result import FamilyFit
 
 PUBLISHED = {
     "M4-33": (0.84, 0.94, 0.955, 0.9575, 0.9675),

@@ -135,8 +135,8 @@ class _Run:
         if not model.valid:
             self._note(
                 f"the constant C = {self.options.big_c:g} cuts off parameters of this aggregator (C must be "
-                f"at least {model.needed_c:.4g} here), so the model's bound is not an upper bound and is left "
-                "out"
+                f"at least {model.needed_c:.4g} here), so the model's bound is not an upper bound and is "
+                "left out"
             )
         return model
 

@@ -20,8 +20,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, m
 from linkrisk.formulations.linkage.comparison import Columns, Missing
 from linkrisk.formulations.linkage.distances import Differences, FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
-from linkrisk.solver.inputs.problem import BlockSurvey, Problem, weight_unit
-from linkrisk.solver.inputs.rereading import Rereading, rereading
+from linkrisk.solver.inputs.problem import BlockSurvey, Problem, Rereading, rereading, weight_unit
 from linkrisk.solver.linkage.distance_based import category_distances
 from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.pair import ProblemOptions

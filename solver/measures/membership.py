@@ -36,8 +36,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.schemas.intervals import WEIGHTED, is_bound, objective
 from linkrisk.solver.worst_case.families import search_families
-from linkrisk.solver.worst_case.family_fit import FamilyFit
-from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.result import FamilyFit, FitResult
 
 KEPT = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Shares of the right links that distances are chosen to keep."""

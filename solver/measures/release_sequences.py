@@ -36,8 +36,7 @@ from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.limits import no_time
 from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.worst_case.families import family_problems, search_families
-from linkrisk.solver.worst_case.family_fit import FamilyFit
-from linkrisk.solver.worst_case.result import Family
+from linkrisk.solver.worst_case.result import Family, FamilyFit
 from linkrisk.solver.worst_case.search import Start
 
 

@@ -27,9 +27,8 @@ from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
 from linkrisk.solver.measures.known_masking import KnownMasking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.request import FitRequest
-from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.result import FamilyFit, FitResult
 
 
 @dataclass(frozen=True)

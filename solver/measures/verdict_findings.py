@@ -44,8 +44,7 @@ from linkrisk.solver.measures.verdict import (
     verdict,
 )
 from linkrisk.solver.schemas.intervals import WEIGHTED, is_bound, objective, without_recoding
-from linkrisk.solver.worst_case.family_fit import FamilyFit
-from linkrisk.solver.worst_case.result import Family
+from linkrisk.solver.worst_case.result import Family, FamilyFit
 
 Ends = tuple[float, float]
 

@@ -19,9 +19,9 @@ from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.run.result import plain
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.intervals import EXPECTED, WEIGHTED
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import Part
 from linkrisk.solver.worst_case.request import FitRequest
+from linkrisk.solver.worst_case.result import FamilyFit
 from linkrisk.solver.worst_case.search_state import Run
 
 _MEET = 0.9e-9

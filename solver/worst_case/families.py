@@ -22,10 +22,9 @@ from linkrisk.solver.run.progress import part_of_call
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.intervals import LINKED, limit_key, meets, objective
 from linkrisk.solver.worst_case.answers import work_done
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import continued
 from linkrisk.solver.worst_case.request import FitRequest
-from linkrisk.solver.worst_case.result import Family, FitResult
+from linkrisk.solver.worst_case.result import Family, FamilyFit, FitResult
 from linkrisk.solver.worst_case.search import Start
 from linkrisk.solver.worst_case.single_fit import Fitted, fit_one, planned
 

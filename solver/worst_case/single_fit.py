@@ -26,9 +26,9 @@ from linkrisk.solver.run.progress import of_search
 from linkrisk.solver.run.result import plain
 from linkrisk.solver.schemas.intervals import LINKED, NOT_YET, objective
 from linkrisk.solver.worst_case.answers import answer, most_blocks
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.parts import Part, PartSearch, search_whole
 from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
+from linkrisk.solver.worst_case.result import FamilyFit
 from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import (
     Plan,

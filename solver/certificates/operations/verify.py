@@ -52,8 +52,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.tables.operations.source import check_adds_up, read_asked_table
-from linkrisk.solver.worst_case.family_fit import FamilyFit
-from linkrisk.solver.worst_case.result import FitResult
+from linkrisk.solver.worst_case.result import FamilyFit, FitResult
 
 
 def exact_table(stored: StoredTable) -> Table:

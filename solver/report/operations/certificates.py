@@ -16,8 +16,7 @@ from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.limits import in_time
 from linkrisk.solver.run.progress import Progress, Reporter
-from linkrisk.solver.worst_case.family_fit import FamilyFit
-from linkrisk.solver.worst_case.result import Family, FitResult
+from linkrisk.solver.worst_case.result import Family, FamilyFit, FitResult
 
 SECONDS = 20.0
 """For the certificates of all families together where nothing else is said."""

@@ -27,8 +27,8 @@ from linkrisk.solver.run.number_format import confident
 from linkrisk.solver.run.result import plain
 from linkrisk.solver.schemas.intervals import LINKED, least_key, limit_key, objective
 from linkrisk.solver.worst_case.answers import answer, most_blocks
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.request import FitRequest
+from linkrisk.solver.worst_case.result import FamilyFit
 from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, METHOD, SamplingChoice
 from linkrisk.solver.worst_case.sampled.search import SampledRun

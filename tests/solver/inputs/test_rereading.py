@@ -12,7 +12,7 @@ from pairwise import pairwise
 
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.inputs import rereading
+from linkrisk.solver.inputs import problem as problems
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 
@@ -21,7 +21,7 @@ ARRAYS = ("queries", "candidates", "partner", "weight", "query_rows", "offset", 
 
 @pytest.fixture(autouse=True)
 def small_files_are_worth_it(monkeypatch):
-    monkeypatch.setattr(rereading, "WORTH", 0)
+    monkeypatch.setattr(problems, "WORTH", 0)
 
 
 def written(folder, original, masked):
@@ -92,5 +92,5 @@ def test_what_cannot_be_read_again_is_known_beforehand(tmp_path, monkeypatch):
     assert make_problem(*written(tmp_path, lacking, masked)).rereading is None
     mixed = [frame.assign(D=pd.Categorical(["a", "b"] * 20)) for frame in (original, masked)]
     assert make_problem(*written(tmp_path, *mixed), ProblemOptions(nominal=["D"])).rereading is None
-    monkeypatch.setattr(rereading, "WORTH", 1_000_000)
+    monkeypatch.setattr(problems, "WORTH", 1_000_000)
     assert make_problem(*written(tmp_path, original, masked)).rereading is None

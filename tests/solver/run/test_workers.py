@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from clusters import ADDRESS_OF_NOBODY, small_cluster
 
-from linkrisk.solver.run import cluster as clusters
+from linkrisk.solver.run import pool as clusters
 from linkrisk.solver.run import workers as workers_module
 from linkrisk.solver.run.clock import Clock, processors
-from linkrisk.solver.run.cluster import Cluster, Connection
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
+from linkrisk.solver.run.pool import Cluster, Connection
 from linkrisk.solver.run.workers import Processes, Sequential
 
 PLACES = ["here", "processes", "cluster"]

@@ -14,12 +14,11 @@ from fit_runs import frames, steered
 from sklearn.base import clone
 
 from linkrisk import WorstCaseLinkage, evaluate, fit
-from linkrisk.solver.inputs import rereading
+from linkrisk.solver.inputs import problem as problems
 from linkrisk.solver.linkage import shared_counts
-from linkrisk.solver.run import cluster as clusters
-from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run import pool as clusters
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.run.pool import PoolChoice, pool_choice
+from linkrisk.solver.run.pool import Cluster, PoolChoice, pool_choice
 
 FILES = frames(3, 300, 3, noise=0.6)
 
@@ -91,7 +90,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_count_costs_no_record(address, mo
 def test_parquet_files_are_read_where_they_are_and_sent_where_they_are_not(
     address, tmp_path, monkeypatch, there
 ):
-    monkeypatch.setattr(rereading, "WORTH", 0)
+    monkeypatch.setattr(problems, "WORTH", 0)
     paths = [tmp_path / "original.parquet", tmp_path / "masked.parquet"]
     for frame, path in zip(FILES, paths, strict=True):
         frame.to_parquet(path, index=False)

@@ -20,8 +20,8 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.worst_case.family_fit import FamilyFit
 from linkrisk.solver.worst_case.operations.fit import fit
+from linkrisk.solver.worst_case.result import FamilyFit
 
 _ENUMERATED = 6
 """Blocks up to which every set of them is asked about."""

@@ -18,10 +18,9 @@ from linkrisk import Cancel, evaluate, link
 from linkrisk.solver.linkage import pair_shares
 from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.linkage.probabilistic import shares
-from linkrisk.solver.run import cluster as clusters
-from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run import pool as clusters
 from linkrisk.solver.run.errors import CancelledError, UsageError
-from linkrisk.solver.run.pool import PoolChoice, WorkerPool
+from linkrisk.solver.run.pool import Cluster, PoolChoice, WorkerPool
 
 
 def files(records=330, seed=1):

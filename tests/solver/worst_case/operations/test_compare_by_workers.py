@@ -20,7 +20,7 @@ from fit_runs import frames
 from linkrisk import Cancel, compare
 from linkrisk.solver.backends.base import BackendResult
 from linkrisk.solver.backends.guard import Job, run_isolated
-from linkrisk.solver.run.cluster import Cluster
+from linkrisk.solver.run.pool import Cluster
 from linkrisk.solver.run.processes import main_module_hidden
 
 FILES = frames(3, 40, 3, noise=0.6)
