@@ -1,4 +1,4 @@
-"""The one decorator of code that numba compiles: what is kept on disk belongs to all sources in it.
+"""Compile code by numba through one decorator, whose cache belongs to all sources of a kernel.
 
 numba's own cache looks at the file of a kernel only. The kernels that it calls are compiled into it, and so
 are the constants that it imports: a change there would leave the old machine code in use. Here the name of a

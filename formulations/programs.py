@@ -1,4 +1,4 @@
-"""Linear and mixed-integer programs as arrays: rows, names, cutting planes, and bounds by weak duality."""
+"""Write linear and mixed-integer programs as arrays: rows, names, cutting planes, weak duality."""
 
 from __future__ import annotations
 

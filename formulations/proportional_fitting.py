@@ -1,4 +1,4 @@
-"""Iterative proportional fitting: a table's cells are scaled until they have given margins."""
+"""Fit margins by iterative proportional fitting: cells of a table are scaled until they have them."""
 
 from __future__ import annotations
 

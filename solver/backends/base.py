@@ -1,4 +1,4 @@
-"""The contract of a backend, an optimiser that takes a `MilpModel`, and its run in a thread."""
+"""Declare the contract of a backend, which solves a `MilpModel`, and run one in a thread."""
 
 from __future__ import annotations
 

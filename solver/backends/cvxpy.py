@@ -1,4 +1,4 @@
-"""HiGHS and SCIP through CVXPY's modelling layer, built from matrices."""
+"""Solve by HiGHS and SCIP through CVXPY's modelling layer, built from matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimisers in processes of their own: memory measured, time limits enforced, crashes contained."""
+"""Run optimisers in processes of their own: memory measured, time limits enforced, crashes contained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HiGHS through its own Python interface: its options, an interruptible run, and no banner."""
+"""Solve by HiGHS through its own Python interface, interruptibly and without its banner."""
 
 from __future__ import annotations
 

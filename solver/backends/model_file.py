@@ -1,4 +1,4 @@
-"""Writing a model as an LP or MPS file that people can read and other optimisers can solve."""
+"""Write a model as an LP or MPS file that people can read and other optimisers can solve."""
 
 from __future__ import annotations
 

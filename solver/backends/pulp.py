@@ -1,4 +1,4 @@
-"""HiGHS and CBC through PuLP's modelling layer."""
+"""Solve by HiGHS and CBC through PuLP's modelling layer."""
 
 from __future__ import annotations
 

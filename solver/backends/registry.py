@@ -1,4 +1,4 @@
-"""The backends by name, and whether a comparison of backends has an answer."""
+"""Name the backends, and decide whether a comparison of backends has an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SCIP through PySCIPOpt; rows are separated inside its tree."""
+"""Solve by SCIP through PySCIPOpt; cutting planes are separated inside its tree."""
 
 from __future__ import annotations
 

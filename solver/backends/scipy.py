@@ -1,4 +1,4 @@
-"""The HiGHS that SciPy carries, through `scipy.optimize.milp`."""
+"""Solve by the HiGHS that SciPy carries, through `scipy.optimize.milp`."""
 
 from __future__ import annotations
 

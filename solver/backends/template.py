@@ -1,4 +1,4 @@
-"""What backends share: separation at the root and after solves, refutation, the status of an answer."""
+"""Share what backends have in common: cutting planes at the root, refutation, the status of an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of an engine: a block system in, the best parameters and an upper bound out."""
+"""Declare the contract of an engine, which improves the incumbent and the dual bound of a block system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows for pairs too large to have all of them: they grow where an attack was counted too high.
+"""Generate rows of pairs too large to have all of them, where an attack was counted too high.
 
 A part of the rows gives a valid upper bound, because it forbids less, and the evaluator recounts every
 attack on all candidates. So the searches run on a part, and whenever the evaluator counts parameters, the

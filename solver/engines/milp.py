@@ -1,4 +1,4 @@
-"""The big-C block-indicator model (D11.2, Eq. 6 to 9) on any backend."""
+"""Solve the big-C block-indicator model (D11.2, Eq. 6 to 9) on any backend."""
 
 from __future__ import annotations
 

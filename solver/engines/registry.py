@@ -1,4 +1,4 @@
-"""Engines by the name that `--engine` takes."""
+"""Name the engines, and choose the one that takes the options given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tuning of the searches: shares of what remains, sizes from which another method is used, numbers of tries.
+"""Tune the searches: shares of time, sizes from which another method is used, numbers of tries.
 
 None of these numbers can make an answer wrong: they decide how soon it is found. Each line says what it
 trades. Durations are seconds, or units of work where these are limited (`Clock.now`). Where a line does not

@@ -1,4 +1,4 @@
-"""`describe`: what is in a file, a first guess of its schema, and both in short."""
+"""`describe`: summarise a file and guess its schema."""
 
 from __future__ import annotations
 

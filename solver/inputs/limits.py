@@ -1,4 +1,4 @@
-"""The settings of a run, checked before anything is read."""
+"""Check the settings of a run before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From two files to the task of a linker: columns, what it may compare, true partners, and decisions."""
+"""Make the task of a linker from two files: columns, true partners, clerical decisions."""
 
 from __future__ import annotations
 

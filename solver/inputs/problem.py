@@ -1,4 +1,4 @@
-"""A linkage problem: a file pair with its attacker's distances, survey design, and JSON."""
+"""Hold a linkage problem: a file pair with its attacker's distances, survey design, and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From files or frames to a linkage problem, with every option checked before anything is read."""
+"""Read files or frames into a linkage problem, with every option checked before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masking as it was recorded, by `mask --record` or in the JSON of a fit, for files that are read again."""
+"""Read masking as `mask --record` or the JSON of a fit has recorded it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which original belongs to which release, where several files are given."""
+"""Assign an original to each release, where several files are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table that `mask` reads, with the metadata of its file, and what another file can hold of it."""
+"""Read the table that `mask` is given, with the metadata of its file."""
 
 from __future__ import annotations
 

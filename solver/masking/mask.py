@@ -1,4 +1,4 @@
-"""`mask`: a masked table from an original one, and the record of how it was made."""
+"""`mask`: apply masking methods to a table, and record how it was made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of `mask` in short, without the seed, which is secret."""
+"""Summarise the answer of `mask`, without the seed, which is secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A protocol as a TOML file: the input, one table for each step, and the files that steps name."""
+"""Read and write a protocol as a TOML file: the input, one table for each step, files that steps name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of a protocol: carrying one out, and adding it to the protocol."""
+"""Carry out a step of a protocol, and add one to it."""
 
 from __future__ import annotations
 

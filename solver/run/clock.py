@@ -1,4 +1,4 @@
-"""Time, work and memory of a run or of a solve: what has passed, what is left, how it ended."""
+"""Measure time, work and memory of a run or of a solve against its limits."""
 
 from __future__ import annotations
 
@@ -279,6 +279,11 @@ class _Part(Clock):
         return super().out_of_memory or self._whole.out_of_memory
 
 
+def _followed(name: str) -> Any:
+    """Make a property that is that of the clock which is followed."""
+    return property(lambda clock: getattr(clock._whole, name), doc=f"`Clock.{name}` of the whole run.")
+
+
 class Beside(Clock):
     """A clock that follows another and passes on what it counts; a subclass may end earlier."""
 
@@ -289,15 +294,9 @@ class Beside(Clock):
         )
         self._whole = whole
 
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start of the whole run."""
-        return self._whole.seconds
-
-    @property
-    def now(self) -> float:
-        """`now` of the run."""
-        return self._whole.now
+    seconds, now = _followed("seconds"), _followed("now")
+    ends, latest, deadline = _followed("ends"), _followed("latest"), _followed("deadline")
+    stopped, out_of_memory = _followed("stopped"), _followed("out_of_memory")
 
     def spend(self, operations: float) -> None:
         """Count work of the whole run."""
@@ -307,38 +306,13 @@ class Beside(Clock):
         """Leave the end of the whole run's time to what is to be done afterwards."""
         self._whole.reserve(seconds)
 
-    @property
-    def ends(self) -> float | None:
-        """When the whole run must have ended."""
-        return self._whole.ends
-
-    @property
-    def latest(self) -> float | None:
-        """When the time of the whole run is over."""
-        return self._whole.latest
-
-    @property
-    def deadline(self) -> float | None:
-        """When the whole run is over, measured as `now`."""
-        return self._whole.deadline
-
     def stop(self) -> None:
         """Ask the whole run to stop with what it has."""
         self._whole.stop()
 
-    @property
-    def stopped(self) -> bool:
-        """Whether the user asked to stop."""
-        return self._whole.stopped
-
     def run_out_of_memory(self) -> None:
         """Note that memory has run out, for the whole run."""
         self._whole.run_out_of_memory()
-
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether memory has run out."""
-        return self._whole.out_of_memory
 
     @property
     def expired(self) -> bool:

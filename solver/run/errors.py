@@ -1,4 +1,4 @@
-"""What a user can fix: every error that ends a command with exit code 2 and one line."""
+"""Define the errors that a user can fix: exit code 2 and one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The incumbent of any optimisation: its best solution so far, the dual bound, and the trace of both."""
+"""Keep the incumbent of an optimisation, its dual bound, and the trace of both."""
 
 from __future__ import annotations
 

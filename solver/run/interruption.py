@@ -1,4 +1,4 @@
-"""Asking a run to stop with what it has: Ctrl-C, and a token that other threads hold."""
+"""Interrupt a run with what it has: by Ctrl-C, or by a token that other threads hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits as promises: an answer when they are reached, whatever is being done."""
+"""Enforce limits: an answer when they are reached, whatever is being done."""
 
 from __future__ import annotations
 

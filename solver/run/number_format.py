@@ -1,4 +1,4 @@
-"""Numbers as readers want them: counts with their nouns, shares in per cent, gaps between cost and bound."""
+"""Format numbers for readers: counts with their nouns, shares in per cent, gaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool of workers of a run: this process, others of this machine, or the workers of a scheduler.
+"""Open the worker pool of a run: this process, others of this machine, or the workers of a scheduler.
 
 What all tasks share is sent to each worker once; or each worker holds some parts of it. The tasks of a worker
 that dies begin again at others, and here where no worker is left. A task asks whether its answer is still

@@ -1,4 +1,4 @@
-"""Processes: how they are started, what memory they take, and what ends them."""
+"""Start processes, measure their memory, and end them with their parent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a running call reports: best value, bound, phase and share done; and whether a notebook shows it."""
+"""Report progress: incumbent, bound, phase and share done; and find out whether a notebook shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks and objects on their way to other processes: limits, answers, data made late, and recipes."""
+"""Pack tasks and objects for other processes: limits, answers, deferred data, recipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all results have in common: a JSON that says what it is, its page in short, its charts."""
+"""Give all results a JSON with a format, a summary, a page and charts."""
 
 from __future__ import annotations
 

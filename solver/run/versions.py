@@ -1,4 +1,4 @@
-"""Versions of the program and its libraries, and a digest of its sources that machines compare."""
+"""Collect versions of the program and its libraries, and a digest of its sources that machines compare."""
 
 from __future__ import annotations
 

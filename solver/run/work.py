@@ -1,4 +1,4 @@
-"""What work costs, for runs that are limited by work: numbers that are the same on every machine.
+"""Price the work of runs that are limited by work, by numbers that are the same on every machine.
 
 Counted are the operations that a piece of work needs by its size, not the seconds that it takes. The costs
 below are rough, so that a unit is about a second of one processor: what matters is that they depend on

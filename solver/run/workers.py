@@ -1,4 +1,4 @@
-"""Workers: this process, or an executor of futures as in `concurrent.futures` and `distributed`."""
+"""Do tasks in this process, or by an executor of futures as in `concurrent.futures` and `distributed`."""
 
 from __future__ import annotations
 

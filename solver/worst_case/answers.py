@@ -1,4 +1,4 @@
-"""The result of a finished search: recounts, parameters, comparisons, and how it was made."""
+"""Make the result of a finished search: recounts, parameters, comparisons, and how it was made."""
 
 from __future__ import annotations
 

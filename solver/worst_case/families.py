@@ -1,4 +1,4 @@
-"""`fit` for several families of distances: files read once, time shared, attacks and bounds handed on."""
+"""Fit several families of distances: files read once, time shared, attacks and bounds handed on."""
 
 from __future__ import annotations
 

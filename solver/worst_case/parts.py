@@ -1,4 +1,4 @@
-"""Bounds of a file from parts of it that are searched each by itself: the sum of their bounds.
+"""Bound the links of a file by parts of it that are searched each by itself: the sum of their bounds.
 
 Among thousands of records that exclude each other in many ways a search proves little, among fifty nearly
 everything. No parameters link more of all records than the most that any link of each part. The price is that

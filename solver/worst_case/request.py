@@ -1,4 +1,4 @@
-"""The request of a fit: engine, limits, samples, workers, and what is written afterwards."""
+"""Hold the request of a fit: engine, limits, samples, workers, and what is written afterwards."""
 
 from __future__ import annotations
 

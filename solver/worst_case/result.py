@@ -1,4 +1,4 @@
-"""What `fit` returns: the result of each family of distances that was searched, and the worst of them."""
+"""Hold what `fit` returns: the result of each family of distances, and the worst of them."""
 
 from __future__ import annotations
 

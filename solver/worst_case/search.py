@@ -1,4 +1,4 @@
-"""One search within its limits: rows, first attacks and engine, on one problem.
+"""Search one problem within its limits: rows, first attacks and engine.
 
 The work runs in a thread of its own. It asks the clock everywhere; where a step takes longer than the clock
 allows, the answer does not wait for it: what is known by then is the answer.

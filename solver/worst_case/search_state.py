@@ -1,4 +1,4 @@
-"""State of a search, which is its answer whenever it ends: rows, first incumbent, orders, final count."""
+"""Keep the state of a search, which is its answer whenever it ends."""
 
 from __future__ import annotations
 

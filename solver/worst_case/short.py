@@ -1,4 +1,4 @@
-"""What is said of `compare` in short: every optimiser beside the others, and what contradicts what."""
+"""Summarise the answer of `compare`: every optimiser beside the others, and contradictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One family of distances: its search, its result, and the certificate that may be made of both."""
+"""Fit one family of distances, and make the certificate of its result."""
 
 from __future__ import annotations
 

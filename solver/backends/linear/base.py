@@ -1,4 +1,4 @@
-"""The contract of linear programs that grow, their solvers by name, and solves in slices of time."""
+"""Declare the contract of linear programs that grow, and name their solvers."""
 
 from __future__ import annotations
 

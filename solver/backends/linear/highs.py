@@ -1,4 +1,4 @@
-"""Persistent linear programs in HiGHS."""
+"""Keep linear programs in HiGHS between solves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Persistent linear programs in SoPlex, through PySCIPOpt's interface to it."""
+"""Keep linear programs in SoPlex between solves, through PySCIPOpt's interface to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heuristic attacks: good parameters fast, from which every engine starts.
+"""Attack by a portfolio of primal heuristics, from which every engine starts.
 
 A portfolio: known starts, the best attack of the simpler aggregator inside this one, random points of the
 domain, local search along segments of the domain, hinge-loss linear programs, and linear programs that

@@ -1,4 +1,4 @@
-"""The exact engine: which search when, and what the result says."""
+"""Schedule the searches of the exact engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small cores first, because they say most: single blocks, and pairs of blocks that exclude each other."""
+"""Find small cores first, as they say most: single blocks, and pairs of blocks that exclude each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rounding may hide: bounds on the error of sums in double precision, for proofs that must survive it.
+"""Bound the rounding errors of sums in double precision, for proofs that must survive them.
 
 A proof ends with a number that must not be above zero. It is a sum of products; computed in double precision
 it is off by an amount that has a bound of its own (Higham 2002, Section 3.1): when no term goes through more

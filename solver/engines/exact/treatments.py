@@ -1,4 +1,4 @@
-"""What the exact engine can do for each type of domain: one registry, from the type to its searches."""
+"""Register the searches of the exact engine for each type of domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`compare`: the exact engine, and one model on every backend, side by side and recounted."""
+"""`compare`: solve by the exact engine and one model on every backend, side by side and recounted."""
 
 from __future__ import annotations
 

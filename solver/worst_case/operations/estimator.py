@@ -1,4 +1,4 @@
-"""The worst case as a scikit-learn estimator: learned on some records, judged on others."""
+"""Wrap the worst case as a scikit-learn estimator: learned on some records, judged on others."""
 
 from __future__ import annotations
 

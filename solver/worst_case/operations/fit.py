@@ -1,4 +1,4 @@
-"""`fit`: the worst case of a file pair, from files or frames to a recounted result or a model file."""
+"""`fit`: find the worst case of a file pair, or write its model to a file."""
 
 from __future__ import annotations
 

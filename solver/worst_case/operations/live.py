@@ -1,4 +1,4 @@
-"""The closing bound in a notebook, while a call runs."""
+"""Display the closing bound in a notebook, while a call runs."""
 
 from __future__ import annotations
 

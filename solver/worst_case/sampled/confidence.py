@@ -1,4 +1,4 @@
-r"""Exact upper confidence limits of a file from a random sample of it.
+r"""Compute exact upper confidence limits of a file from a random sample of it.
 
 Of the n records of a file some W have a property: here, the parameters that link most records of the file
 link them. These parameters do not depend on which m records are drawn, and in the sample at most u records

@@ -1,4 +1,4 @@
-"""Limits for a file from samples of it: the result of sampled searches, and counts in stages.
+"""Derive confidence limits for a file from sampled searches, and from counts in stages.
 
 A count in stages has a random order, and sizes fixed before any record is compared. Whatever ends it, the
 records of the last full stage are a random sample of the file, drawn before; each stage has its part of the

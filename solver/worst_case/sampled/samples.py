@@ -1,4 +1,4 @@
-"""Samples of a file: options, the plan of sizes and stages, and the records drawn.
+"""Plan and draw samples of a file.
 
 All of it is fixed before any record is compared. Each record gets a key, 64 bits of a SHA-256 digest of the
 files, the seed and the record's number; the order of the keys is the order in which records are drawn, so

@@ -1,4 +1,4 @@
-"""The searches of a sampled run: of each sample for a bound, of all together for an attack; then the count.
+"""Search samples for a bound, all of them together for an attack, and count that on the file.
 
 Whatever the clock does, what is known holds: a sample that was not searched counts in full against the bound,
 and a record that was not compared counts as not linked.
