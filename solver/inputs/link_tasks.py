@@ -17,7 +17,6 @@ from linkrisk.datasets.microdata.numeric import check_no_duplicates
 from linkrisk.datasets.microdata.role_recognition import Recognition
 from linkrisk.datasets.microdata.roles import CATEGORICAL, Role
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.pairs.alignment import TablePair, align, label_columns, load_tables, unaligned
 from linkrisk.datasets.pairs.attributes import (
@@ -62,11 +61,6 @@ def check_options(options: Asked, linker: Linker) -> None:
             f"{linker.name} learns from the two files alone: leave {called('training')} out",
             option="training",
         )
-
-
-def given_schema(options: Asked) -> Schema | None:
-    """The schema that the options name or hold."""
-    return schema_of(options.schema)
 
 
 def read_pair(original: Any, masked: Any, linker: Linker, options: Asked, schema: Schema | None) -> TablePair:

@@ -30,7 +30,7 @@ from linkrisk.solver.run.work import ITERATION, PROGRAM, Spend, ignore
 
 Clique = tuple[int, ...]
 
-_VIOLATED = 1e-4
+_CLIQUE_VIOLATED = 1e-4
 _MOST_AT_ONCE = 100
 
 
@@ -69,9 +69,9 @@ class ConflictGraph:
         Each grows from a block by the neighbour of which least is given up.
         """
         found: list[Clique] = []
-        for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _VIOLATED)):
+        for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _CLIQUE_VIOLATED)):
             clique = _grown(self._adjacent, x, int(seed))
-            if clique.size < 3 or clique.size - 1 - x[clique].sum() <= _VIOLATED:
+            if clique.size < 3 or clique.size - 1 - x[clique].sum() <= _CLIQUE_VIOLATED:
                 continue
             members = tuple(sorted(clique.tolist()))
             if members in self._known:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.datasets.microdata.names import labels_of, shown_labels, shown_names
 from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.pairs.alignment import UNKNOWN, TablePair
 from linkrisk.datasets.pairs.linkage_frames import LinkageFrames
@@ -27,7 +28,6 @@ from linkrisk.solver.inputs.link_tasks import (
     Asked,
     check_options,
     compared_frames,
-    given_schema,
     linkage_task,
     read_decisions,
     read_pair,
@@ -189,7 +189,7 @@ def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
     began = time.perf_counter()
     check_options(options, linker)
     direction = Direction(options.direction)
-    schema = given_schema(options)
+    schema = schema_of(options.schema)
     pair = read_pair(options.original, options.masked, linker, options, schema)
     frames, _ = compared_frames(pair, linker, options, schema, linker.keys)
     task, labels, _ = linkage_task(pair, frames, direction, options.seed)
@@ -300,7 +300,7 @@ def _run(
         raise UsageError(
             f"linkers have no embedded files: give both {called('original')} and {called('masked')}"
         )
-    schema = given_schema(options)
+    schema = schema_of(options.schema)
     pair = read_pair(original, masked, linker, options, schema)
     keys = linker.keys if parameters is None else _keys(parameters)
     known = _masking(linker, parameters, options)

@@ -17,7 +17,7 @@ from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.scale_inference import in_days
 from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.datasets.options.option import options_of
+from linkrisk.datasets.options.option import part
 from linkrisk.datasets.pairs.attributes import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories, spelled_alike, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
@@ -107,10 +107,11 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             raise UsageError("WorstCaseLinkage learns one family: name one aggregator")
         params = self.get_params(deep=False)
         del params["random_state"]
-        request = asked_fit(FitOptions(**params, seed=self._seed()))
+        asked = FitOptions(**params, seed=self._seed())
+        request = asked_fit(asked)
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)
-        problem = self._problem(first, second, partner)
+        problem = self._problem(asked, first, second, partner)
         with request.with_pool() as ready:
             self.result_ = FitResult.of(fit_one(problem, ready).result)
         self.parameters_ = self.result_.parameters
@@ -171,10 +172,10 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         # A block for each record that is linked; who belongs to it does not matter.
         pair = pair_of(comparison, rows, np.zeros_like(rows), np.ones(rows.size), Ties.STRICT)
         candidates, nearest = np.arange(len(comparison.candidates)), np.empty_like(rows)
-        for part, distances in pair.chunks(form.differences):
+        for some, distances in pair.chunks(form.differences):
             total = form(distances)
-            total[~pair.possible(rows[part, None], candidates)] = np.inf
-            nearest[part] = np.where(np.isfinite(total).any(axis=1), total.argmin(axis=1), -1)
+            total[~pair.possible(rows[some, None], candidates)] = np.inf
+            nearest[some] = np.where(np.isfinite(total).any(axis=1), total.argmin(axis=1), -1)
         return nearest
 
     def _seed(self) -> int:
@@ -182,7 +183,9 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _problem(self, original: Table, masked: Table, partner: ArrayLike | None) -> Problem:
+    def _problem(
+        self, asked: FitOptions, original: Table, masked: Table, partner: ArrayLike | None
+    ) -> Problem:
         """The problem of two tables, aligned by a column of ids that is added to them."""
         rows = partner_rows(partner, original, masked)
         ids = partner_ids(rows, len(original.frame), len(masked.frame))
@@ -193,13 +196,8 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
             with_columns(table.frame, {column: own})
             for table, own in zip((original, masked), ids, strict=True)
         ]
-        asked = {
-            name: value for name, value in self.get_params().items() if name in options_of(ProblemOptions)
-        }
-        asked |= {"id": column, "schema": self._schema}
-        if self.attributes is not None:
-            asked["attributes"] = list(self.attributes)
-        options = ProblemOptions(**asked)
+        attributes = None if asked.attributes is None else list(asked.attributes)
+        options = part(ProblemOptions, asked, id=column, schema=self._schema, attributes=attributes)
         return make_problem(frames[0], frames[1], options)
 
     def _learn(self, problem: Problem) -> None:

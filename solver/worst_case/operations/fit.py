@@ -102,12 +102,17 @@ def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
 
 def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
     """Search the family that is asked for, ready to be certified; or all of several."""
-    one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
-    names, options = several(asked.aggregator), recorded(part(ProblemOptions, asked, aggregator=one))
+    names, options = several(asked.aggregator), _problem_options(asked)
     with request.with_pool() as ready:
         if names is not None:
             return fit_families(asked.original, asked.masked, names, options, ready)
         return fit_one(make_problem(asked.original, asked.masked, options), ready)
+
+
+def _problem_options(asked: FitOptions) -> ProblemOptions:
+    """Take the options of the problem out of the request; of several families, those for all of them."""
+    one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
+    return recorded(part(ProblemOptions, asked, aggregator=one))
 
 
 def fit_request(
@@ -168,14 +173,12 @@ def save_model(asked: FitOptions, path: str | Path) -> MilpModel:
             f"{called('strata')} out, or run twice",
             option="sample",
         )
-    one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
     if several(asked.aggregator) is not None:
         raise UsageError(
             f"{called('write_model')} writes the model of one family: name one {called('aggregator')}",
             option="aggregator",
         )
-    options = recorded(part(ProblemOptions, asked, aggregator=one))
-    problem = make_problem(asked.original, asked.masked, options)
+    problem = make_problem(asked.original, asked.masked, _problem_options(asked))
     system = problem_system(problem.searched, reduce=request.options.big_c is None)
     model = indicator_model(system, indicator_options(request.options)).milp
     write_model(model, path)
