@@ -205,7 +205,7 @@ class _Child:
         return IsolatedResult(result, self._memory.look())
 
     def kill(self) -> None:
-        """End the child and whatever it started."""
+        """End the child and the programs that it started."""
         if self._process.is_alive() and self._process.pid is not None:
             if hasattr(os, "killpg"):
                 with contextlib.suppress(ProcessLookupError, PermissionError):

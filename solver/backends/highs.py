@@ -36,7 +36,7 @@ _once = threading.Lock()
 
 
 def silent_highspy() -> ModuleType:
-    """Import `highspy`, and make its first object where nobody reads what it prints.
+    """Import `highspy`, and make its first object where its banner is not read.
 
     Whoever makes a `Highs` object, or calls a library that does, calls this before. Options come too late:
     the banner is printed before any can be set, once in a process.

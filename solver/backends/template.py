@@ -214,7 +214,7 @@ class TemplateBackend(Backend, Generic[Built]):
 
 
 def _never_below(bound: float, watch: Watcher | None) -> Watcher | None:
-    """The same watcher, told no bound below one that is proven; objectives are of fewer rows, so none is."""
+    """Report no bound below one that is proven, and no objective, which is that of fewer rows."""
     if watch is None or bound == -math.inf:
         return watch
     told = watch

@@ -73,7 +73,7 @@ def _read_once() -> None:
 
 
 def compile_everything(say: Callable[[str], None]) -> None:
-    """Compile all that any run needs, part by part; `say` is told the name of each."""
+    """Compile all that any run needs, part by part; `say` is called with the name of each."""
     for part in (*AGGREGATORS, *_OTHERS):
         say(part)
         compile_part(part)

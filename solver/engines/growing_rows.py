@@ -143,7 +143,7 @@ class GrowingRows(Evaluator):
         return self._partners[block], distances
 
     def _judge(self, keys: NDArray[np.int64]) -> None:
-        """Note blocks that one of these rivals loses, whatever the parameters."""
+        """Mark blocks that one of these rivals loses under all parameters."""
         block, rival = self._split(keys)
         lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():

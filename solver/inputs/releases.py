@@ -26,7 +26,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 class Way(StrEnum):
-    """Whether an intruder can tell which records of several releases belong together."""
+    """Whether an intruder can align the records of several releases."""
 
     TOGETHER = "together"
     APART = "apart"

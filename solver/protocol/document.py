@@ -73,7 +73,7 @@ def files_of(given: Mapping[str, Any]) -> list[str]:
 
 
 def _method(text: str, rename: Rename) -> str:
-    """A spelled method; a text that cannot be read stays, for whoever says so."""
+    """Parse a spelled method; a text that cannot be read stays, to be refused later."""
     try:
         name, *settings = shlex.split(text)
     except ValueError:

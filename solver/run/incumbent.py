@@ -93,7 +93,7 @@ class Incumbent(Generic[Solution]):
         self.phase = phase
 
     def note(self) -> None:
-        """Write the trace and tell the reporter."""
+        """Extend the trace and report."""
         with self._lock:
             seconds = self.clock.seconds
             self.trace.append((round(seconds, 4), self.value, self.bound))

@@ -22,7 +22,7 @@ Left = TypeVar("Left", covariant=True)
 Answer = TypeVar("Answer")
 
 _TICK = 0.02
-"""Seconds between two looks at the work."""
+"""Seconds between two checks of the work."""
 
 GRACE = 0.25
 _LONGER = 0.03
@@ -30,7 +30,7 @@ _LONGEST = 3.0
 """What a step may take to notice the clock: so many seconds, and this share of the limit, but no more."""
 
 _MOMENT = 0.3
-"""Seconds for a last look after Ctrl-C, or when memory has run out."""
+"""Seconds for a last count after Ctrl-C, or when memory has run out."""
 
 _UNLIMITED = 10.0
 """The limit of which that share is taken where there is none: memory or the user has ended the run."""
@@ -125,7 +125,7 @@ def _grace(clock: Clock) -> float:
 
 
 def last_call(clock: Clock) -> float:
-    """When a last look at the answer must end, in seconds of the clock: most of what a step may take."""
+    """When the last count of an answer must end, in seconds of the clock: most of what a step may take."""
     if clock.stopped or clock.out_of_memory:
         return clock.seconds + _MOMENT
     if clock.ends is None:

@@ -101,45 +101,16 @@ def end_with_parent() -> None:
 
 
 TICK = 0.05
-"""Seconds between two looks of a process at the programs that it started."""
+"""Seconds between two measurements of the programs that a process has started."""
 
 PROCESSES = Path("/proc")
 
 
-class MemoryMeter:
-    """Measures this process, and the programs that it starts from now on until `peak` is called.
-
-    Linux keeps a peak per process image in ``/proc``. The figure of `resource.getrusage` is used only
-    elsewhere: on Linux it survives `exec`, so that a small child of a large parent looks large.
-    """
-
-    def __init__(self) -> None:
-        self._started = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._look_again, name="memory meter", daemon=True)
-        if _told("self"):
-            self._thread.start()
-
-    def peak(self) -> int:
-        """Bytes: this process's own peak plus the largest of the programs it started; 0 if unknown."""
-        self._stop.set()
-        self._look()
-        own = peak_of("self")
-        return own + self._started if own else _peak_from_usage()
-
-    def _look_again(self) -> None:
-        while not self._stop.wait(TICK):
-            self._look()
-
-    def _look(self) -> None:
-        self._started = max([self._started, *map(peak_of, started_programs("self"))])
-
-
 class MemoryWatch:
-    """What another process is seen to hold, for when it cannot be asked any more.
+    """Watch what a process holds, for when it cannot be asked any more.
 
-    On Linux a look tells the peak since the process began, elsewhere what it holds just then; of the programs
-    that it started, only those that run at a look are known.
+    On Linux ``/proc`` has the peak since the process image began, elsewhere psutil what is held just then;
+    of the programs that it started, only those that run while `look` is called are known.
     """
 
     def __init__(self, process: int) -> None:
@@ -149,7 +120,7 @@ class MemoryWatch:
     def look(self) -> int:
         """Bytes seen so far: the process's own most plus the most of one program it started; 0 if unknown."""
         name = str(self._process)
-        if _told(name):
+        if _in_proc(name):
             own, started = peak_of(name), [peak_of(each) for each in started_programs(name)]
         else:
             own, started = _held_now(self._process)
@@ -157,8 +128,30 @@ class MemoryWatch:
         return self._own + self._started
 
 
+class MemoryMeter(MemoryWatch):
+    """Watch this process, and the programs that it starts from now on until `peak` is called.
+
+    The figure of `resource.getrusage` is used only where there is no ``/proc``: on Linux it survives `exec`,
+    so that a small child of a large parent looks large.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(os.getpid())
+        self._stop = threading.Event()
+        threading.Thread(target=self._watch, name="memory meter", daemon=True).start()
+
+    def peak(self) -> int:
+        """Bytes: this process's own peak plus the largest of the programs it started; 0 if unknown."""
+        self._stop.set()
+        return self.look() if _in_proc("self") else _peak_from_usage()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(TICK):
+            self.look()
+
+
 def peak_of(process: str) -> int:
-    """Peak resident memory of a process in bytes; 0 where ``/proc`` does not tell."""
+    """Peak resident memory of a process in bytes; 0 where ``/proc`` does not say."""
     with contextlib.suppress(OSError):
         for line in (PROCESSES / process / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -176,7 +169,7 @@ def started_programs(process: str) -> list[str]:
     return found
 
 
-def _told(process: str) -> bool:
+def _in_proc(process: str) -> bool:
     return (PROCESSES / process / "status").exists()
 
 

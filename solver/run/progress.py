@@ -81,16 +81,16 @@ class Progress:
 
 
 def phase_name(phase: str) -> str:
-    """What people and programs are told of a phase: several kinds of proof are one."""
+    """Name a phase for people and programs: several kinds of proof are one."""
     return _WORDS.get(phase, phase)
 
 
 Reporter = Callable[[Progress], None]
-"""What is told of progress, from whichever thread makes it."""
+"""Called with progress, from the thread that makes it."""
 
 
 def of_search(report: Reporter | None, about: str, total: float, unit: float) -> Reporter | None:
-    """A reporter that is told what is searched, with values in multiples of `unit` and their `total`."""
+    """Make a reporter of one search, with values in multiples of `unit` and their `total`."""
     if report is None:
         return None
     told = report
@@ -103,7 +103,7 @@ def of_search(report: Reporter | None, about: str, total: float, unit: float) ->
 
 
 def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter | None:
-    """A reporter for the part of a call between two shares of it."""
+    """Make a reporter for the part of a call between two shares of it."""
     if report is None:
         return None
     told = report
@@ -119,7 +119,7 @@ SILENT = "LINKRISK_PROGRESS"
 
 
 def notebook() -> Any | None:
-    """The module `IPython.display` where this process is the kernel of a notebook; None elsewhere."""
+    """Import `IPython.display` where this process is the kernel of a notebook; None where it is not."""
     ipython = sys.modules.get("IPython")
     if ipython is None or os.environ.get(SILENT) == "none":
         return None

@@ -11,14 +11,8 @@ from pathlib import Path
 
 def library_versions() -> dict[str, str]:
     """Versions of what the numbers depend on."""
-    packages = ("linkrisk", "numpy", "scipy", "numba", "highspy")
-    versions = {"python": platform.python_version()}
-    for package in packages:
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions
+    packages = ("linkrisk", *_LIBRARIES)
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -43,9 +37,10 @@ def _digest() -> str:
 @functools.cache
 def stamp() -> Stamp:
     """The program, and what its numbers depend on."""
-    known = {"linkrisk": f"{_version('linkrisk')} (sources {_digest()})"}
+    known = {"linkrisk": f"{_version('linkrisk', missing='(not installed)')} (sources {_digest()})"}
     python = ".".join(platform.python_version_tuple()[:2])
-    return {**known, "python": python, **{name: _version(name) for name in _LIBRARIES}}
+    libraries = {name: _version(name, missing="(not installed)") for name in _LIBRARIES}
+    return {**known, "python": python, **libraries}
 
 
 def difference(here: Stamp, there: Stamp) -> str | None:
@@ -56,8 +51,8 @@ def difference(here: Stamp, there: Stamp) -> str | None:
     return None
 
 
-def _version(name: str) -> str:
+def _version(name: str, *, missing: str = "not installed") -> str:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return "(not installed)"
+        return missing

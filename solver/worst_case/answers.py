@@ -223,7 +223,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
 
 
 class _Count:
-    """Counts records linked without some attributes (or ranks, or whatever parameters belong to)."""
+    """Count records linked without some attributes (or ranks, or other owners of parameters)."""
 
     def __init__(self, aggregator: Aggregator, run: Run) -> None:
         self._aggregator, self._theta = aggregator, run.incumbent.solution

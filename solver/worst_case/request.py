@@ -32,7 +32,7 @@ _WRITING_SHARE = 0.3
 
 @dataclass(frozen=True)
 class FitRequest:
-    """How to solve, whatever the family."""
+    """How to solve, for every family."""
 
     engine: Engine
     options: EngineOptions

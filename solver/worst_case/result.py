@@ -71,7 +71,7 @@ class FamilyFit(Result):
 
     @property
     def said_proven(self) -> bool:
-        """Whether that may be said: where a certificate was asked for, it must be there."""
+        """Whether a proof may be claimed: where a certificate was asked for, it must be there."""
         return self.proven and may_say_proven(self.details)
 
     @property

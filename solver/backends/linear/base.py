@@ -32,21 +32,14 @@ class LinearStatus(StrEnum):
     FAILED = "failed"  # the optimiser gave up
 
 
-class Part(StrEnum):
-    """An array of a solution."""
-
-    POINT = "point"
-    DUALS = "duals"
-    REDUCED_COSTS = "reduced_costs"
-
-
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
     """A solution of a linear program; arrays are made when they are read."""
 
     status: LinearStatus
     objective: float | None  # Value of the point, constant included; None unless optimal
-    read: Callable[[Part], FloatArray] = field(repr=False)
+    read_point: Callable[[], FloatArray] = field(repr=False)
+    read_duals: Callable[[], FloatArray] = field(repr=False)
     # (rows,) Multipliers that prove infeasibility (`formulations.programs.excess`); None unless infeasible,
     # and where the optimiser found out without any, as presolve does.
     ray: FloatArray | None = None
@@ -55,7 +48,7 @@ class LinearSolution:
     @cached_property
     def point(self) -> FloatArray:
         """Where the solve ended, shape (columns,); within bounds, up to the tolerance, when optimal."""
-        return self.read(Part.POINT)
+        return self.read_point()
 
     @cached_property
     def duals(self) -> FloatArray:
@@ -63,12 +56,7 @@ class LinearSolution:
 
         Not negative where the lower bound holds, not positive where the upper one does.
         """
-        return self.read(Part.DUALS)
-
-    @cached_property
-    def reduced_costs(self) -> FloatArray:
-        """``objective - duals @ matrix``, shape (columns,)."""
-        return self.read(Part.REDUCED_COSTS)
+        return self.read_duals()
 
     @property
     def optimal(self) -> bool:

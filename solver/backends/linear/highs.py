@@ -16,7 +16,6 @@ from linkrisk.solver.backends.linear.base import (
     LinearProgram,
     LinearSolution,
     LinearStatus,
-    Part,
 )
 
 if TYPE_CHECKING:
@@ -72,11 +71,13 @@ class HighsProgram(LinearProgram):
             self.forget_basis()
             highs.run()
             status = self._status()
-        info = highs.getInfo()
+        # The solution is a copy, and stays; its arrays are made when they are read.
+        info, solution, rows, columns = highs.getInfo(), highs.getSolution(), self.rows, self.columns
         return LinearSolution(
             status,
             float(info.objective_function_value) if status is LinearStatus.OPTIMAL else None,
-            _Arrays(highs.getSolution(), self.rows, self.columns),
+            lambda: _sized(solution.col_value, columns),
+            lambda: _sized(solution.row_dual, rows),
             self._ray() if status is LinearStatus.INFEASIBLE else None,
             int(info.simplex_iteration_count),
         )
@@ -145,16 +146,7 @@ class HighsProgram(LinearProgram):
     _highs: highspy.Highs
 
 
-class _Arrays:
-    """The arrays of a solution of HiGHS; zeros where it has none. The solution is a copy, and stays."""
-
-    def __init__(self, solution: Any, rows: int, columns: int) -> None:
-        self._solution, self._rows, self._columns = solution, rows, columns
-
-    def __call__(self, part: Part) -> FloatArray:
-        found = np.asarray(getattr(self._solution, _FIELDS[part]), dtype=np.float64)
-        size = self._rows if part is Part.DUALS else self._columns
-        return found if found.size == size else np.zeros(size)
-
-
-_FIELDS = {Part.POINT: "col_value", Part.DUALS: "row_dual", Part.REDUCED_COSTS: "col_dual"}
+def _sized(values: Any, size: int) -> FloatArray:
+    """An array of a solution of HiGHS; zeros where it has none."""
+    found = np.asarray(values, dtype=np.float64)
+    return found if found.size == size else np.zeros(size)

@@ -16,7 +16,6 @@ from linkrisk.solver.backends.linear.base import (
     LinearProgram,
     LinearSolution,
     LinearStatus,
-    Part,
 )
 
 if TYPE_CHECKING:
@@ -69,13 +68,10 @@ class SoplexProgram(LinearProgram):
         spent = int(self._lp.getNIterations())
         status, ray = self._ended(limited=(seconds is not None, iterations is not None))
         found = status is LinearStatus.OPTIMAL
-        arrays = {
-            Part.POINT: np.array(self._lp.getPrimal()) if found else np.zeros(self.columns),
-            Part.DUALS: np.array(self._lp.getDual()) if found else np.zeros(self.rows),
-            Part.REDUCED_COSTS: np.array(self._lp.getRedcost()) if found else np.zeros(self.columns),
-        }
+        point = np.array(self._lp.getPrimal()) if found else np.zeros(self.columns)
+        duals = np.array(self._lp.getDual()) if found else np.zeros(self.rows)
         objective = float(self._lp.getObjVal()) + self._constant if found else None
-        return LinearSolution(status, objective, arrays.__getitem__, ray, spent)
+        return LinearSolution(status, objective, lambda: point, lambda: duals, ray, spent)
 
     def forget_basis(self) -> None:
         """Solve from the slack basis next time."""

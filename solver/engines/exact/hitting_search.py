@@ -217,7 +217,7 @@ class HittingSearch:
         return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
     def rehearse(self) -> None:
-        """Ask one question and shrink its answer, whatever the result: so that all code gets compiled."""
+        """Ask one question and shrink its answer, so that all code gets compiled."""
         answer = self._finders[0].ask(np.arange(self._system.open_blocks.size))
         if answer.core is not None:
             self._finders[0].shrink(answer, sorted(answer.core))

@@ -75,7 +75,6 @@ def check(model: LinearModel, solution) -> None:
     assert solution.objective == pytest.approx(expected, abs=1e-6)
     assert model.violation(solution.point) <= 1e-6
     assert model.value(solution.point) == pytest.approx(expected, abs=1e-6)
-    assert solution.reduced_costs == pytest.approx(model.objective - solution.duals @ model.matrix, abs=1e-6)
     assert lower_bound(model, solution.duals) == pytest.approx(expected, abs=1e-5)
 
 
