@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
@@ -13,11 +11,11 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem, indicator_model
-from linkrisk.solver.backends.base import TICK, BackendProgress, BackendResult, Watcher
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, Watcher, run_in_background
 from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, solve_isolated
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.attacks.search import attack, widen
-from linkrisk.solver.engines.base import EngineOptions, rounded_bound
+from linkrisk.solver.engines.base import EngineOptions, EngineResult, rounded_bound
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.milp import indicator_options, solve_options
 from linkrisk.solver.inputs.problem import Problem
@@ -127,7 +125,7 @@ class Contest:
         if request.workers.any:
             with interruptible(self.clock):
                 helpers = Helpers(request.pool, report)
-                answers = list(helpers.answers(self, row_of, lambda _: list(names), self.clock))
+                answers = list(helpers.answers(self, Contest.row, lambda _: list(names), self.clock))
             return [row for _, row in sorted(answers, key=lambda answer: answer[0])]
         rows: list[BackendRow] = []
         for at, name in enumerate(names):
@@ -135,7 +133,7 @@ class Contest:
                 break
             report(Progress.uncounted(CONTEST, about=name, done=at / len(names)))
             with interruptible(self.clock):
-                rows.append(self.row(name))
+                rows.append(self.row(name, self.clock))
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
@@ -148,11 +146,10 @@ class Contest:
         self.clock = Clock(None)
         self._evaluator = Evaluator(self._searched.pair, self._threads)
 
-    def row(self, name: str, stopped: Callable[[], bool] | None = None) -> BackendRow:
+    def row(self, name: str, clock: Clock) -> BackendRow:
         """Let a backend solve the model, or the exact engine the problem, and recount."""
-        asked = stopped or (lambda: self.clock.stopped)
         try:
-            return self._answered(name, self._exact(asked) if name == EXACT else self._milp(name, asked))
+            return self._answered(name, self._solved(name, lambda _: clock.stopped))
         except RuntimeError as error:  # what backends raise
             said = str(error)
         except Exception as error:  # such as a backend that a worker lacks: the others go on
@@ -169,10 +166,11 @@ class Contest:
         if bound is None and status is not Status.OPTIMAL:  # lost records stay unlinked
             bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
         version = library_versions()["linkrisk"] if name == EXACT else result.version
+        objective = None if name == EXACT else result.objective  # the exact engine's is the recount itself
         return replace(
             self._line(name, status.value, version),
             limit=None if result.limit is None else result.limit.value,
-            claimed=self._claimed(name, result.objective),
+            claimed=None if objective is None else float(self._model.linked_weight(objective)),
             linked=linked,
             linked_with_margin=kept,
             linked_upper_bound=bound,
@@ -190,16 +188,15 @@ class Contest:
         cells = self._model.milp.nonzeros
         return BackendRow("milp", name, status, rows=rows, columns=columns, nonzeros=cells, version=version)
 
-    def _milp(self, name: str, stopped: Callable[[], bool]) -> IsolatedResult:
-        options = solve_options(self._options, self._limit, self._system)
-        return solve_isolated(name, self._model.milp, options, starts=self._starts, watch=lambda _: stopped())
-
-    def _exact(self, stopped: Callable[[], bool]) -> IsolatedResult:
+    def _solved(self, name: str, watch: Watcher) -> IsolatedResult:
+        """Solve in a process of its own."""
+        if name != EXACT:
+            options = solve_options(self._options, self._limit, self._system)
+            return solve_isolated(name, self._model.milp, options, starts=self._starts, watch=watch)
         # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
         system = self._system if self._tight else problem_system(self._searched)
         start = self._theta, self.attack
-        job = EngineJob(system, start, self._options, self._limit, self._threads)
-        return run_isolated(job, watch=lambda _: stopped())
+        return run_isolated(EngineJob(system, start, self._options, self._limit, self._threads), watch=watch)
 
     def _recount(self, values: FloatArray | None) -> tuple[float | None, float | None]:
         """Weight that the solution's parameters link, and the part of it that keeps the margin."""
@@ -218,23 +215,12 @@ class Contest:
     def _with_margin(self, theta: FloatArray) -> float:
         return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
 
-    def _claimed(self, name: str, objective: float | None) -> float | None:
-        """Weight linked by an objective's claim; the exact engine's is the recount itself."""
-        if objective is None or name == EXACT:
-            return None
-        return float(self._model.linked_weight(objective))
-
     def _linked_bound(self, bound: float) -> float | None:
         """Turn a bound on the weight that is not linked into one on the weight that is; None without one."""
         if not np.isfinite(bound):
             return None
         most = self._system.kept_weight
         return rounded_bound(min(most, self._model.linked_weight(bound)), self._system.pair.weight)
-
-
-def row_of(contest: Contest, name: str, clock: Clock) -> BackendRow:
-    """One row, at a worker."""
-    return contest.row(name, lambda: clock.stopped)
 
 
 CLOSE = 1e-6
@@ -311,9 +297,17 @@ class EngineJob(Job):
         system, total = self._system, self._system.total_weight
         clock = Clock(self.time_limit, most_threads=self._threads)
         incumbent = Incumbent(clock, *self._start, system.kept_weight)
-        with _watched(incumbent, total, watch):
+        outcomes: list[EngineResult] = []
+
+        def run() -> None:
             evaluator = Evaluator(system.pair, self._threads)
-            outcome = ExactEngine().run(system, incumbent, evaluator, self._options)
+            outcomes.append(ExactEngine().run(system, incumbent, evaluator, self._options))
+
+        def progress() -> BackendProgress:
+            return BackendProgress(total - incumbent.value, total - incumbent.bound)
+
+        run_in_background(run, stop=clock.stop, progress=progress, watch=watch)
+        outcome = outcomes[0]
         return BackendResult(
             status=outcome.status,
             limit=outcome.limit,
@@ -325,29 +319,3 @@ class EngineJob(Job):
             backend=self.name,
             version="",
         )
-
-
-@contextmanager
-def _watched(incumbent: Incumbent[FloatArray], total: float, watch: Watcher | None) -> Iterator[None]:
-    """Report to `watch` ten times a second, and stop the run when it answers True.
-
-    In a thread of its own, because an engine reports only improvements.
-    """
-    if watch is None:
-        yield
-        return
-    done = threading.Event()
-
-    def look() -> None:
-        while not done.wait(TICK):
-            if watch(BackendProgress(total - incumbent.value, total - incumbent.bound)):
-                incumbent.clock.stop()
-                return
-
-    thread = threading.Thread(target=look, name="watcher", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
