@@ -235,7 +235,7 @@ class _Families:
         again: set[str] = set()
         total = self._kept / _AGAIN
         while (left := self.clock.remaining or 0.0) > _LEAST * total and not self._why_not():
-            behind, deciding = list(self._behind(again)), self._deciding(again)
+            behind, deciding = self._behind(again), self._deciding(again)
             if not behind and not deciding:
                 return
             name = (behind or deciding)[0]
@@ -244,20 +244,20 @@ class _Families:
             share = _BRIEF if behind else (1.0 - _BRIEF * richer) / len(deciding)
             self._rows[name] = self._again(name, max(share * left - self._beyond, 1e-9))
 
-    def _is_behind(self, name: str) -> bool:
-        """Whether a family has not been given the better attack of one inside of it."""
-        result = self._rows[name].result
-        assert result is not None
-        inner = [other for other in self._found if other != name and self._contains(name, other)]
-        best = max((self._low(other) for other in inner), default=0.0)
-        return best > result.interval[0] * (1.0 + 1e-9)
-
-    def _low(self, name: str) -> float:
-        result = self._rows[name].result
-        return 0.0 if result is None else result.interval[0]
-
-    def _behind(self, asked: set[str]) -> Iterator[str]:
-        return (name for name in self._found if name not in asked and self._is_behind(name))
+    def _behind(self, asked: set[str]) -> list[str]:
+        """Families that have not been given the better attack of one inside of them."""
+        results = {name: self._rows[name].result for name in self._found}
+        low = {name: 0.0 if one is None else one.interval[0] for name, one in results.items()}
+        return [
+            name
+            for name in low
+            if name not in asked
+            and any(
+                low[other] > low[name] * (1.0 + 1e-9)
+                for other in low
+                if other != name and self._contains(name, other)
+            )
+        ]
 
     def _deciding(self, asked: set[str]) -> list[str]:
         """Families to search again, which share the time left; of nested ones the outermost.
