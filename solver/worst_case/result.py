@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -21,9 +21,6 @@ from linkrisk.solver.schemas.intervals import (
     objective,
     says_more,
 )
-
-if TYPE_CHECKING:
-    from linkrisk.solver.worst_case.single_fit import Fitted
 
 
 @dataclass(frozen=True)
@@ -165,7 +162,7 @@ class Family:
         Evaluation of every record, as far as time allowed.
     cores : tuple of frozenset of int
         Sets of blocks proved not to be linkable together.
-    fitted : Fitted or None
+    fitted : single_fit.Fitted or None
         What a certificate would be made of, where it was to be kept.
     """
 
@@ -174,7 +171,7 @@ class Family:
     reason: str | None = None
     counted: Evaluation | None = field(default=None, repr=False)
     cores: tuple[frozenset[int], ...] = field(default=(), repr=False)
-    fitted: Fitted | None = field(default=None, repr=False)
+    fitted: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
