@@ -157,6 +157,9 @@ def _start(
         if found is not None:
             return at_once, _pattern(table, found, 0.0)
     one_by_one = OneByOne(table, separator, witnesses)
+    if AtOnce.suits(table, separator.open) and not clock.expired:
+        large = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
+        return one_by_one, in_whole_numbers(table, large, clock.part_of_left(_LARGE_SHARE))
     found = one_by_one.start(part, tell)
     if found is None:
         raise UsageError(cannot_be_protected(table))

@@ -23,17 +23,15 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
-from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
+from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.pattern import OUTSIDER, PHASE, Pattern, tell_cost
-from linkrisk.solver.tables.suppression.pattern_pool import Pool, Proposal
+from linkrisk.solver.tables.suppression.pattern_pool import HOPELESS, Pool, Proposal
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 from linkrisk.solver.tables.suppression.repair import (
     Attacked,
     CannotMeetError,
-    Needs,
     Thinning,
-    cheapest_that_do,
     repaired,
 )
 
@@ -43,8 +41,8 @@ _BOUND, _DIVES = 0.4, 0.6
 """Of the time that is left: for the bound, then for patterns of the subtables."""
 
 _ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
-"""Of the time that is left: for all levels at once, for a first pattern otherwise, for what is not needed,
-and for each repair; with what is left one is thinned."""
+"""Of the time that is left: for all levels at once, for a first pattern, for what is not needed, and for each
+repair; with what is left one is thinned."""
 
 _AGAIN, _GAIN = 12, 1e-3
 """How often all levels are conducted without gaining so much, as a share of the cost."""
@@ -55,8 +53,8 @@ _NEARLY, _AROUND = 0.99, (2, 3, 4)
 _ENOUGH_MET = 0.5
 """Share of the needs that movements of least energy have to meet where these are to say what is needed."""
 
-_PARTS = (0.1, 0.1, 0.05, 0.2, 0.03)
-"""Dives, and how many cells each suppresses at a time."""
+_PARTS, _IDLE = (0.1, 0.1, 0.05, 0.2, 0.03), 2
+"""Dives, and how many cells each suppresses at a time; they end after so many without gain."""
 
 _ROUNDS, _PATIENCE = {MODULAR: 6, HEURISTIC: 20}, 2
 """Of thinning over all relations: at most, and without gain."""
@@ -68,8 +66,7 @@ class LargePattern(Pattern):
 
     method: str
     subtables: int  # how many the table has
-    # levels that the first pattern of subtables, or the sensitive cells, left open over all relations
-    open: int
+    open: int  # levels that were open over all relations at once before the repair
     added: int  # cells that the repair suppressed
     removed: int  # cells that were not needed in the end
 
@@ -79,6 +76,7 @@ class _Found:
     """A pattern that protects, and how it came about."""
 
     suppressed: BoolArray
+    open: int = 0
     added: int = 0
 
 
@@ -108,7 +106,7 @@ def suppress_large(
     )
     suppressed = thinning.suppressed
     cost = table.cost_of(suppressed)
-    if method == HEURISTIC:
+    if search.bound < cost:
         search.bounded()
     if report is not None:
         tell_cost(report, cost, min(search.bound, cost), search.who)
@@ -118,7 +116,7 @@ def suppress_large(
         min(search.bound, cost),
         method,
         search.parts,
-        search.open or 0,
+        found.open,
         found.added,
         removed,
     )
@@ -135,7 +133,6 @@ class _Search:
         self._everything: BoolArray = ~table.fixed
         self.attackers = [self._attacked(view) for view in views]
         self._best, self._cost = _Found(self._everything), math.nan
-        self.open: int | None = None
 
     @cached_property
     def subtables(self) -> Modular:
@@ -166,20 +163,20 @@ class _Search:
     def heuristic(self) -> _Found:
         """The pattern that protects the sensitive cells from scratch."""
         self._early()
-        self.open = self._repair(self._table.primary, self._part(_REPAIRED))
         return self._checked()
 
     def modular(self) -> _Found:
         """The best pattern of some dives, each repaired; what was open is looked at more widely."""
         self._early()
-        part = self._part(_DIVES)
+        part, idle = self._part(_DIVES), 0
         for share in _PARTS if not self._clock.expired else ():
             self.bounded()
+            before = self._cost_of_best
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
             pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
-            opened = self._repair(pattern, self._part(_REPAIRED))
-            self.open = opened if self.open is None else self.open
-            if part.expired or self.subtables.bound >= self._table.cost_of(self._best.suppressed):
+            self._repair(pattern, self._part(_REPAIRED))
+            idle = 0 if self._cost_of_best < before * (1.0 - _GAIN) else idle + 1
+            if part.expired or idle >= _IDLE or self.subtables.bound >= self._cost_of_best:
                 break
             self.subtables.widen(unmet(self._table, pattern, part).unmet)
         return self._checked()
@@ -199,20 +196,21 @@ class _Search:
         return self._best
 
     def _early(self) -> None:
-        """A first pattern: by movements of all needs at once; where that fails, of the cheapest cells."""
+        """First patterns: the sensitive cells repaired, and movements of all needs at once."""
+        self._repair(self._table.primary, self._part(_EARLY))
         if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
             alone = unmet(self._table, self._table.primary, self._part(_EARLY))
             with one_thread():
-                self._at_once(self.attackers[0].needs([*alone.unmet, *alone.undecided]))
-        if self._best.suppressed is self._everything and self._clock.seconds_left is not None:
-            self.tell("a first pattern", "of the cheapest cells")
-            suppressed = cheapest_that_do(self._table, self.attackers, self._part(_EARLY))
-            self._keep(_Found(suppressed))
+                self._at_once(Needs.of([*alone.unmet, *alone.undecided], self.attackers[0].most_up))
+
+    @property
+    def _cost_of_best(self) -> float:
+        return self._table.cost_of(self._best.suppressed)
 
     def _keep(self, found: _Found) -> None:
         """Keep a pattern if it is the cheapest so far."""
         cost = self._table.cost_of(found.suppressed)
-        if cost < self._table.cost_of(self._best.suppressed):
+        if cost < self._cost_of_best:
             self._best, self._cost = found, cost
 
     def _at_once(self, needs: Needs) -> None:
@@ -220,15 +218,17 @@ class _Search:
         table, clock = self._table, self._part(_ENERGY)
         pool, stale = Pool(table.cost), 0
         while stale < _AGAIN and not clock.expired:
-            before = table.cost_of(self._best.suppressed)
+            before = self._cost_of_best
             shedding = self._conducting(needs, pool.proposal(), clock)
-            if pool.best is None and shedding is None:
+            if pool.best is None and (
+                shedding is None or table.cost_of(shedding.pattern) > HOPELESS * before
+            ):
                 break
             if shedding is not None and shedding.met >= _ENOUGH_MET:
                 shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
                 self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
                 pool.add(shedding.pattern, table.cost_of(shedding.pattern))
-            gained = table.cost_of(self._best.suppressed) <= before * (1.0 - _GAIN)
+            gained = self._cost_of_best <= before * (1.0 - _GAIN)
             stale = 0 if gained else stale + 1
 
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
@@ -247,22 +247,21 @@ class _Search:
                 break
             pattern = pattern.copy()
             for cell in np.unique(found.open.cell).tolist():
-                pattern[self.attackers[0].movements.around(cell, steps)] = True
+                pattern[self.attackers[0].witnesses.around(cell, steps)] = True
             found = Shedding(table, pattern, needs)
         return found
 
-    def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> int | None:
-        """Keep a pattern, repaired, if it is the cheapest so far; how many levels it left open."""
+    def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> None:
+        """Keep a pattern, repaired, if it is the cheapest so far."""
         try:
             suppressed, opened, whole = repaired(
                 self.attackers, pattern, clock, self.left("repair", "levels"), known
             )
         except CannotMeetError:
             self.check()
-            return None
+            return
         if whole:
-            self._keep(_Found(suppressed, int((suppressed & ~pattern).sum())))
-        return opened
+            self._keep(_Found(suppressed, opened, int((suppressed & ~pattern).sum())))
 
     def _part(self, share: float) -> Clock:
         return self._clock.part_of_left(share)

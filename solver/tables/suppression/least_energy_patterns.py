@@ -19,18 +19,21 @@ energy, which is a strict test: those that pass it are met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg, sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
-from linkrisk.solver.tables.suppression.repair import Needs
+
+_MET = 1e-6
+"""By how much of its level a cell may be short and still be moved by it."""
 
 _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
 """Use below which a cell is unused: in the first round, by how much less in each, and in the end."""
@@ -62,6 +65,44 @@ _ENOUGH, _CLOSE = 0.5, 1.0 + 1e-6
 
 _CUT = 1e-4
 """Use of a cell that is taken out of the network."""
+
+
+@dataclass(frozen=True, eq=False)
+class Needs:
+    """What has to move: cells, which way, and how far; arrays of shape (k,)."""
+
+    cell: LongArray
+    sign: FloatArray  # 1 for up, -1 for down
+    level: FloatArray  # above 0
+
+    def __len__(self) -> int:
+        return int(self.cell.size)
+
+    def __getitem__(self, chosen: LongArray | BoolArray) -> Needs:
+        return Needs(self.cell[chosen], self.sign[chosen], self.level[chosen])
+
+    def met_by(self, deviations: FloatArray) -> BoolArray:
+        """Which of them a movement, shape (n,), meets."""
+        return np.asarray(self.sign * deviations[self.cell] >= self.level * (1.0 - _MET), dtype=np.bool_)
+
+    @classmethod
+    def of(cls, demands: Sequence[Demand], most_up: FloatArray) -> Needs:
+        """Those of some demands; a sliding one is met by a way up and a way down together.
+
+        Parameters
+        ----------
+        demands : sequence of Demand
+        most_up : ndarray of float64, shape (n,)
+            How far each cell can go up at all, of which sliding demands take as much as they can.
+        """
+        found: list[tuple[int, float, float]] = []
+        for demand in demands:
+            level, cell = demand.level, demand.cell
+            up = min(level, float(most_up[cell])) if demand.up and demand.down else level * demand.up
+            found += [(cell, 1.0, up)] if up > 0 else []
+            found += [(cell, -1.0, level - up)] if demand.down and level > up else []
+        cell_, sign, levels = zip(*found, strict=True) if found else ((), (), ())
+        return cls(np.array(cell_, dtype=np.int64), np.array(sign, float), np.array(levels, float))
 
 
 def conducting(

@@ -27,7 +27,7 @@ from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.suppression.capacity_cuts import MANY, Bridges, CapacityCuts, together
 from linkrisk.solver.tables.suppression.pattern import unit_of
-from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved
+from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, rounding_cuts
 
 _DEMANDS = 300
 """Of a subtable that are looked at between two looks at the clock."""
@@ -145,6 +145,9 @@ _ITERATIONS, _SLICES = 2000, 1000
 """Of the optimiser between two looks at the clock, and how often it goes on."""
 
 _WHOLE = 1e-5
+_MOST_ROUNDED = 10_000
+"""Open cells of a relaxation up to which rounding cuts are looked for: they are made as dense rows."""
+
 _MOST_ROUNDS = 400
 """Of a dive, which no table has come near to."""
 
@@ -173,19 +176,29 @@ class Modular:
 
         `tell`: told the bound.
         """
-        stale = 0
+        stale, last = 0, 0.0
         self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
         while stale < _STALE and not clock.expired:
-            solved = self._solved(clock)
+            solved = _solved(self._relaxation, clock)
             self.impossible = not np.isfinite(solved.bound)
             if self.impossible:
                 break
-            before, self.bound = self.bound, max(self.bound, self._rounded(solved.bound))
+            self.bound = max(self.bound, self._rounded(solved.bound))
             self.point = self._relaxation.whole_point(solved.point)
             tell(self.bound)
-            stale = stale + 1 if self.bound - before <= _GAIN * self.bound else 0
-            if not self._separated(clock):
+            stale = stale + 1 if solved.bound - last <= _GAIN * self.bound else 0
+            last = max(last, solved.bound)
+            separated = self._separated(self._relaxation, self.point, clock)
+            if not separated and not self._rounded_rows(solved):
                 break
+
+    def _rounded_rows(self, solved: Solved) -> bool:
+        """Whether rounding cuts were added, where the point violates no other rows."""
+        if self.impossible or solved.point.size > _MOST_ROUNDED:
+            return False
+        matrix, right = rounding_cuts(self._relaxation, solved.point)
+        self._relaxation.add_open(matrix, right)
+        return bool(right.size)
 
     def widen(self, demands: Sequence[Demand]) -> None:
         """Look farther around demands that are open over all relations, though not in a subtable."""
@@ -206,17 +219,17 @@ class Modular:
             if clock.expired or self.impossible:
                 break
             relaxation.restrict(lower, upper)
-            solved = self._solved(clock)
+            solved = _solved(relaxation, clock)
             if not np.isfinite(solved.bound):
                 break
-            point, self.point = solved.point, relaxation.whole_point(solved.point)
-            more = self._separated(clock)
+            point = solved.point
+            more = self._separated(relaxation, relaxation.whole_point(point), clock)
             between = np.flatnonzero((point > _WHOLE) & (point < 1.0 - _WHOLE) & (lower < 1.0))
             tell(between.size)
             if not more and not between.size:
                 break
             lower[point >= 1.0 - _WHOLE] = 1.0
-            if not more and between.size:
+            if between.size:
                 many = max(1, int(part * between.size))
                 lower[between[np.argsort(-point[between], kind="stable")[:many]]] = 1.0
         return np.asarray(relaxation.whole_point(np.maximum(point, lower)) > 0.5, dtype=np.bool_)
@@ -238,32 +251,33 @@ class Modular:
             found[cell] = not all(part.holds(found) for part in holders.get(cell, ()))
         return found
 
-    def _solved(self, clock: Clock) -> Solved:
-        """What the relaxation says; not its optimum where the clock was out before, though still a bound."""
-        for _ in range(_SLICES):
-            solved = self._relaxation.solve(_ITERATIONS)
-            if solved.optimal or not np.isfinite(solved.bound) or clock.expired:
-                break
-        return solved
-
-    def _separated(self, clock: Clock) -> bool:
-        """Whether rows were found and added."""
-        bridges = self._bridges(self.point)
+    def _separated(self, relaxation: Relaxation, point: FloatArray, clock: Clock) -> bool:
+        """Whether rows were found that a point violates, and added to a relaxation."""
+        bridges = self._bridges(point)
         found = [bridges] if bridges.count else []
         for part in self._parts:
             if clock.expired or bridges.count >= MANY:
                 break
-            cuts = part.rows(self.point)
+            cuts = part.rows(point)
             if cuts is not None and cuts.count:
                 found.append(cuts)
         if found:
-            matrix, right = self._relaxation.open_part(together(found))
-            most = matrix.maximum(0.0) @ self._relaxation.upper
+            matrix, right = relaxation.open_part(together(found))
+            most = matrix.maximum(0.0) @ relaxation.upper
             self.impossible = bool((most < right - _WHOLE).any())
-            self._relaxation.add_open(matrix, right)
+            relaxation.add_open(matrix, right)
         return bool(found) and not self.impossible
 
     def _rounded(self, bound: float) -> float:
         """A bound as costs can be."""
         unit = unit_of(self._table.cost[self._table.free])
         return max(0.0, float(np.ceil(bound / unit - 1e-9)) / round(1.0 / unit) if unit else bound)
+
+
+def _solved(relaxation: Relaxation, clock: Clock) -> Solved:
+    """What a relaxation says; not its optimum where the clock was out before, though still a bound."""
+    for _ in range(_SLICES):
+        solved = relaxation.solve(_ITERATIONS)
+        if solved.optimal or not np.isfinite(solved.bound) or clock.expired:
+            break
+    return solved

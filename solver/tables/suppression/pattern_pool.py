@@ -15,11 +15,11 @@ import numpy as np
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.least_energy import one_thread
 from linkrisk.solver.tables.suppression.incumbent import Holds
-from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
-from linkrisk.solver.tables.suppression.patterns import Tell
-from linkrisk.solver.tables.suppression.repair import Needs
+from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
+from linkrisk.solver.tables.suppression.patterns import Tell, Witnesses
 
 _MOST = 10
 """Patterns that are kept."""
@@ -109,6 +109,9 @@ _PATIENCE, _WITHOUT_LIMIT = 250, 20
 """Tries without a better pattern: in a share of a time limit; and without one, where a search that may prove
 its pattern at once is not kept waiting."""
 
+HOPELESS = 1.5
+"""Least energy is given up where its first pattern costs so much more than the best one of others."""
+
 _CHEAP = 0.1
 """What a cell seems to cost that a point suppresses wholly, of its cost."""
 
@@ -120,7 +123,7 @@ class AtOnce:
     """
 
     def __init__(self, table: CellTable, demands: Sequence[Demand], holds: Holds) -> None:
-        self._table, self._holds = table, holds
+        self._table, self._demands, self._holds = table, demands, holds
         self._needs, self._pool = Needs.of(demands, table.above), Pool(table.cost)
 
     @staticmethod
@@ -130,7 +133,7 @@ class AtOnce:
         return not (sliding or table.insiders) and table.relations.shape[0] >= _MANY_RELATIONS
 
     def start(self, clock: Clock, tell: Tell) -> BoolArray | None:
-        """The cheapest pattern after many tries; None where bounds are too tight for least energy.
+        """The cheapest pattern after many tries; None where least energy is of no use for the table.
 
         Parameters
         ----------
@@ -139,10 +142,15 @@ class AtOnce:
             Told what the best costs.
         """
         stale, patience = 0, _WITHOUT_LIMIT if clock.seconds_left is None else _PATIENCE
+        try:
+            greedy = Witnesses(self._table).extended(self._table.primary, self._demands, clock)
+        except OutOfTimeError:
+            return None
+        hopeless = np.inf if greedy is None else HOPELESS * self._table.cost_of(greedy)
         while stale < patience and not clock.expired:
             before = self._pool.least
             self._try(self._pool.proposal(), clock)
-            if self._pool.best is None:
+            if self._pool.best is None or self._pool.least > hopeless:
                 return None
             stale = 0 if self._pool.least < before else stale + 1
             tell(self._pool.least)

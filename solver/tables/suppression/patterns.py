@@ -20,7 +20,6 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.attacks import Seen
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
@@ -44,14 +43,32 @@ rounding. Less than what demands may be short of it."""
 _FEW = 12
 """As many of the cheapest cells of each relation are tried first."""
 
+LOCAL = 5000
+"""More cells are left to a second try: a program of all of them takes long for each demand."""
+
 
 class Witnesses:
-    """Finds patterns by deviations that prove that they protect."""
+    """Finds patterns by deviations that prove that they protect.
 
-    def __init__(self, table: CellTable) -> None:
-        self._table = table
+    `cells`: that may be suppressed; all that are not fixed by default. `most_up` (n,): how far up cells can
+    go that sliding demands are about; looked for where absent. `local`: where there are more cells, only
+    about so many around the cell of a demand are tried first.
+    """
+
+    def __init__(
+        self,
+        table: CellTable,
+        cells: LongArray | None = None,
+        *,
+        most_up: FloatArray | None = None,
+        local: int = LOCAL,
+    ) -> None:
+        self._table, self._most_up, self._local = table, most_up, local
+        self._cells = np.flatnonzero(~table.fixed) if cells is None else cells
         self._few: _Ways | None = None
         self._all: _Ways | None = None
+        self._by_cell = sparse.csc_array(table.relations)
+        self._by_relation = sparse.csr_array(table.relations)
 
     def pattern(
         self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
@@ -62,25 +79,57 @@ class Witnesses:
         all cells are taken. `likely` (n,): how likely each cell is a good choice, from 0 to 1: so much
         cheaper it is taken to be. Returns (n,): None where a demand cannot be met, whatever is suppressed.
         """
+        try:
+            return self.extended(self._table.primary, demands, clock, likely)
+        except OutOfTimeError:
+            return np.asarray(~self._table.fixed)
+
+    def extended(
+        self,
+        pattern: BoolArray,
+        demands: Sequence[Demand],
+        clock: Clock,
+        likely: FloatArray | None = None,
+        *,
+        generator: np.random.Generator | None = None,
+        tell: Callable[[int], object] = bool,
+    ) -> BoolArray | None:
+        """A pattern with the cells that meet some demands at the least cost, one demand after the other.
+
+        `pattern` (n,): whose cells cost nothing. `generator`: of the order of the demands; the largest level
+        first without it. `tell`: called with how many are left. Returns (n,): None where a demand cannot be
+        met. Raises OutOfTimeError when the clock has expired.
+        """
         table = self._table
-        suppressed, seen = table.primary.copy(), Seen(table, most=2 * len(demands) + 1)
+        suppressed, reach = pattern.copy(), np.zeros((2, len(table)))
         cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
-        halves = self._halves(demands)
+        halves = sorted(self._halves(demands), key=lambda one: -one.level)
+        if generator is not None:
+            halves = [halves[place] for place in generator.permutation(len(halves))]
         for way in (self._few, self._all):
             if way is not None:
                 way.begin(cost, suppressed)
-        for demand in sorted(halves, key=lambda one: -one.level):
+        for at, demand in enumerate(halves):
             if clock.expired:
-                return np.asarray(~table.fixed)
-            up, down = seen.reach(suppressed.astype(np.float64))
-            if (up if demand.up else down)[demand.cell] >= demand.level * (1.0 - _MET):
+                raise OutOfTimeError
+            tell(len(halves) - at)
+            if reach[int(demand.down), demand.cell] >= demand.level * (1.0 - _MET):
                 continue
             found = self._cheapest(demand, cost, suppressed)
             if found is None:
                 return None
-            seen.add(demand, *found)
             suppressed[found[0]] = True
+            self._note(reach, *found)
         return suppressed
+
+    def _note(self, reach: FloatArray, cells: LongArray, moves: FloatArray) -> None:
+        """Note how far cells go up and down, shape (2, n), by multiples of a movement of suppressed cells."""
+        room = np.where(moves > 0, self._table.above[cells], self._table.below[cells])
+        back = np.where(moves > 0, self._table.below[cells], self._table.above[cells])
+        for way, part in ((moves, room), (-moves, back)):
+            most = way * float((part / np.abs(moves)).min(initial=np.inf))
+            reach[0, cells] = np.maximum(reach[0, cells], most)
+            reach[1, cells] = np.maximum(reach[1, cells], -most)
 
     def _halves(self, demands: Sequence[Demand]) -> list[Demand]:
         """Demands up and demands down; a sliding one is met by these two together, as far up as it goes."""
@@ -89,41 +138,66 @@ class Witnesses:
             if not (demand.up and demand.down):
                 found.append(demand)
                 continue
-            if self._all is None:
-                self._all = _Ways(self._table, np.flatnonzero(~self._table.fixed))
             level = demand.level * (1.0 - JUST)
-            up = min(level, self._all.furthest_up(demand.cell))
+            up = min(level, self._furthest_up(demand.cell))
             if up > 0:
                 found.append(Demand(demand.cell, up, up=True, down=False))
             if level > up:
                 found.append(Demand(demand.cell, level - up, up=False, down=True))
         return found
 
+    def _furthest_up(self, cell: int) -> float:
+        if self._most_up is not None:
+            return float(self._most_up[cell])
+        if self._all is None:
+            self._all = _Ways(self._table, self._cells)
+        return self._all.furthest_up(cell)
+
     def _cheapest(
         self, demand: Demand, cost: FloatArray, suppressed: BoolArray
     ) -> tuple[LongArray, FloatArray] | None:
         """The cells that move when the cell of a demand does by its level, and how far; None if it cannot."""
-        table = self._table
-        if self._few is None:
-            self._few = _Ways(table, _cheapest_cells(table, _FEW))
+        if self._cells.size > self._local:
+            near = _Ways(self._table, self.around(demand.cell, most=self._local))
+            near.begin(cost, suppressed)
+            found = near.cheapest(demand, suppressed)
+            if found is not None:
+                return found
+        elif self._few is None:
+            kept = np.isin(self._cells, _cheapest_cells(self._table, _FEW))
+            self._few = _Ways(self._table, self._cells[kept])
             self._few.begin(cost, suppressed)
-        found = self._few.cheapest(demand, suppressed)
-        if found is not None or self._few.everything:
-            return found
+        if self._few is not None:
+            found = self._few.cheapest(demand, suppressed)
+            if found is not None or self._few.cells.size == self._cells.size:
+                return found
         if self._all is None:
-            self._all = _Ways(table, np.flatnonzero(~table.fixed))
+            self._all = _Ways(self._table, self._cells)
             self._all.begin(cost, suppressed)
         return self._all.cheapest(demand, suppressed)
+
+    def around(self, cell: int, steps: float = np.inf, most: float = np.inf) -> LongArray:
+        """Cells that some relations in a row lead to, from a cell: so many steps, or about so many cells."""
+        allowed = np.zeros(len(self._table), dtype=np.bool_)
+        allowed[self._cells] = True
+        known, edge = np.zeros(len(self._table), dtype=np.bool_), np.array([cell])
+        known[cell] = True
+        while edge.size and steps > 0 and known.sum() < most:
+            rows = np.unique(self._by_cell[:, edge].indices)
+            cells = np.unique(self._by_relation[rows].indices)
+            edge, steps = cells[~known[cells] & allowed[cells]], steps - 1
+            known[edge] = True
+        return np.flatnonzero(known)
 
 
 class _Ways:
     """The cheapest deviations over some cells, each of which goes up or down at its cost."""
 
     def __init__(self, table: CellTable, cells: LongArray) -> None:
-        self._cells, self._place = cells, np.full(len(table), -1)
+        self.cells, self._place = cells, np.full(len(table), -1)
         self._place[cells] = np.arange(cells.size)
-        self.everything = cells.size == int((~table.fixed).sum())
-        relations = sparse.csc_array(table.relations)[:, cells]
+        columns = sparse.csc_array(table.relations)[:, cells]
+        relations = sparse.csr_array(columns)[np.unique(columns.indices)]
         rows = relations.shape[0]
         self._upper = np.concatenate([table.above[cells], table.below[cells]])
         self._program: LinearProgram = linear_program(
@@ -140,13 +214,13 @@ class _Ways:
 
     def begin(self, cost: FloatArray, suppressed: BoolArray) -> None:
         """Take the costs of all cells, of which those that are suppressed cost nothing."""
-        found = np.where(suppressed, 0.0, cost)[self._cells]
-        self._free = suppressed[self._cells]
+        found = np.where(suppressed, 0.0, cost)[self.cells]
+        self._free = suppressed[self.cells]
         self._program.change_objective(np.arange(2 * found.size), np.concatenate([found, found]))
 
     def furthest_up(self, cell: int) -> float:
         """How far up a cell can go; costs have to be told anew then (`begin`)."""
-        count = self._cells.size
+        count = self.cells.size
         at = self._place[cell]
         objective = np.zeros(2 * count)
         objective[at] = -1.0
@@ -159,8 +233,8 @@ class _Ways:
 
     def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[LongArray, FloatArray] | None:
         """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
-        count = self._cells.size
-        new = np.flatnonzero(suppressed[self._cells] & ~self._free)
+        count = self.cells.size
+        new = np.flatnonzero(suppressed[self.cells] & ~self._free)
         self._free[new] = True
         both = np.concatenate([new, new + count])
         self._program.change_objective(both, np.zeros(both.size))
@@ -174,7 +248,7 @@ class _Ways:
         if solution.optimal:
             moves = solution.point[:count] - solution.point[count:]
             moved = np.flatnonzero(np.abs(moves) > _MOVED * demand.level)
-            found = self._cells[moved], moves[moved]
+            found = self.cells[moved], moves[moved]
         self._program.change_column_bounds(pair, np.zeros(2), self._upper[pair])
         return found
 

@@ -15,7 +15,7 @@ from linkrisk.formulations.tables.witnesses import counted_reach, valid
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers import least_energy
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.suppression.least_energy_patterns import Shedding, conducting
+from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.repair import Attacked, repaired
 
 
@@ -25,7 +25,7 @@ def nothing(_):
 
 def needs_of(table):
     outsider = Attacked(table, unmet(table, ~table.fixed).reach.up)
-    return outsider, outsider.needs(unmet(table, table.primary).unmet)
+    return outsider, Needs.of(unmet(table, table.primary).unmet, outsider.most_up)
 
 
 def drawn(seed, crossed):
@@ -136,6 +136,6 @@ def test_needs_that_are_open_are_those_without_a_witness():
     assert shedding.met == 1.0 - len(shedding.open) / len(needs)
     wider = pattern.copy()
     for cell in shedding.open.cell.tolist():
-        wider[outsider.movements.around(cell, 4)] = True
+        wider[outsider.witnesses.around(cell, 4)] = True
     assert not wider[table.fixed].any()
     assert len(Shedding(table, wider, needs).open) <= len(shedding.open)
