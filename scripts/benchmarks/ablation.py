@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import astuple, dataclass, fields, replace
@@ -24,9 +25,9 @@ from unittest.mock import patch
 import numpy as np
 from engine_cases import Choice
 from engine_cases import cases as engine_cases
-from harness import PAIRS, TABLES, listed, parser, timed
+from harness import DATA, PAIRS, TABLES, listed, parser, timed
 from scipy import sparse
-from table_cases import cases, large, large_tables, stored
+from table_cases import cases, enterprises, large, large_tables, stored
 
 from linkrisk.formulations.programs import no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
@@ -116,13 +117,12 @@ SWITCHES: dict[str, dict[str, tuple[Patch, ...]]] = {
         "pool": ((f"{_SUPPRESSION}.large_tables:_AGAIN", 1),),
         "cells around": ((f"{_SUPPRESSION}.large_tables:_AROUND", ()),),
         "shedding": ((f"{_SUPPRESSION}.least_energy_patterns:Shedding.run", _nothing),),
-        "cheapest that do": ((f"{_SUPPRESSION}.large_tables:cheapest_that_do", _everything),),
         "several dives": ((f"{_SUPPRESSION}.large_tables:_PARTS", (0.1,)),),
         "wider blocks": ((f"{_SUPPRESSION}.modular:Modular.widen", _nothing),),
         "thinning of subtables": ((f"{_SUPPRESSION}.modular:Modular.thinned", _same),),
+        "rounding cuts": ((f"{_SUPPRESSION}.modular:Modular._rounded_rows", _nothing),),
         "thinning": ((f"{_SUPPRESSION}.repair:Thinning.run", _zero),),
-        "needs together": ((f"{_SUPPRESSION}.repair:_MANY", 10**9),),
-        "nearer cells first": ((f"{_SUPPRESSION}.repair:_STEPS", ()),),
+        "few cells first": ((f"{_SUPPRESSION}.patterns:_FEW", 10**6),),
         "least energy in audits": ((f"{_ATTACKERS}.least_energy:may_do", lambda _: False),),
     },
 }
@@ -201,18 +201,20 @@ def _reference_tables(asked: argparse.Namespace) -> Iterator[tuple[str, Task]]:
 
 
 def _large_tables(asked: argparse.Namespace) -> Iterator[tuple[str, Task]]:
-    """Tables of 2,500 and 10,000 cells, and the large ones of a collection, by either method."""
-    drawn = {name: large(name) for name in ("2500", "10000")}
-    collected = {name: table for name, table in large_tables([], TABLES / "csplib") if len(table) <= 20_000}
-    for name, table in (drawn | collected).items():
-        for method in ("modular", "heuristic"):
+    """Tables of firms, drawn ones of 2,500 and 10,000 cells, and the large ones of a collection."""
+    found = {name: large(name) for name in ("2500", "10000")}
+    with tempfile.TemporaryDirectory() as folder:
+        for firms in enterprises(DATA):
+            found[firms.name] = cell_table(firms.table(Path(folder)).stored(), "value")
+    found |= {name: table for name, table in large_tables([], TABLES / "csplib") if len(table) <= 20_000}
+    for name, table in found.items():
 
-            def task(_: Steering, table: CellTable = table, method: str = method) -> tuple[float, float]:
-                found = suppress_large(table, method, Clock(asked.time_limit))
-                assert unmet(table, found.suppressed).all, "the pattern does not protect"
-                return found.cost, found.bound
+        def task(_: Steering, table: CellTable = table) -> tuple[float, float]:
+            found = suppress_large(table, "modular", Clock(asked.time_limit))
+            assert unmet(table, found.suppressed).all, "the pattern does not protect"
+            return found.cost, found.bound
 
-            yield f"{name} {method}", task
+        yield name, task
 
 
 def _file_pairs(asked: argparse.Namespace) -> Iterator[tuple[str, Task]]:

@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from linkrisk import make_table
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.stored_table import StoredTable, read_cells_and_relations
 from linkrisk.datasets.tables.tabulating import Roles, tabulate
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.contributions import Contributions
 from linkrisk.formulations.tables.primary_rules import PPercentRule, sensitive
+from linkrisk.solver.tables.operations.make import MadeTable
 from linkrisk.solver.tables.operations.source import cell_table
 
 _RULES = {"P(10,1)": "P10-1", "NK(2,75)": "NK2-75"}
@@ -161,6 +163,92 @@ def large(name: str) -> CellTable:
         lower_level=found.lower,
         upper_level=found.upper,
         sliding_level=none,
+    )
+
+
+@dataclass(frozen=True)
+class Enterprises:
+    """Records of firms: variables with the columns of their levels, the coarsest first, and a rule."""
+
+    name: str
+    records: pd.DataFrame
+    levels: tuple[tuple[str, ...], ...]
+    rule: str  # as `tables make` has it
+    response: str = "turnover"
+
+    @property
+    def by(self) -> list[str]:
+        """The finest level of each variable."""
+        return [one[-1] for one in self.levels]
+
+    def hierarchies(self, folder: Path) -> dict[str, Path]:
+        """Files of the variables with several levels, with @ for each level."""
+        found = {}
+        for levels in self.levels:
+            if len(levels) > 1:
+                found[levels[-1]] = folder / f"{self.name}_{levels[-1]}.hrc"
+                lines = _lines(self.records[list(levels)].drop_duplicates(), levels, "")
+                found[levels[-1]].write_text("\n".join(lines) + "\n")
+        return found
+
+    def table(self, folder: Path) -> MadeTable:
+        """The table of all combinations of codes."""
+        return make_table(
+            self.records,
+            self.by,
+            response=self.response,
+            rules=[self.rule],
+            hierarchies=self.hierarchies(folder),
+        )
+
+
+def _lines(codes: pd.DataFrame, levels: tuple[str, ...], at: str) -> list[str]:
+    if not levels:
+        return []
+    found = []
+    for code, below in codes.groupby(levels[0]):
+        found += [f"{at}{code}", *_lines(below, levels[1:], at + "@")]
+    return found
+
+
+_ACTIVITY = ("A10", "A21", "A88")
+
+
+def enterprises(folder: Path) -> Iterator[Enterprises]:
+    """Tables of the records in `rtauargus_indiv_dt.csv`, and of drawn ones under a dominance rule."""
+    firms = pd.read_csv(folder / "rtauargus_indiv_dt.csv", dtype={"A88": str})
+    firms["A88"] = "n" + firms["A88"].str.zfill(2)  # codes of two levels must differ
+    firms["A21"] = "s" + firms["A21"]
+    firms["turnover"] = firms["TURNOVER"].round(2)
+    for name, activity, area, size in (
+        ("activity-area", _ACTIVITY[1:], ("NUTS2", "NUTS3"), ()),
+        ("activity-region-size", _ACTIVITY, ("NUTS1", "NUTS2"), (("SIZE",),)),
+        ("activity-area-size", _ACTIVITY, ("NUTS2", "NUTS3"), (("SIZE",),)),
+    ):
+        yield Enterprises(name, firms, (activity, area, *size), "p=10")
+    yield Enterprises(
+        "drawn-dominance", _drawn_firms(4000), (("A1", "A2", "A3"), ("R1", "R2"), ("size",)), "nk=2,75"
+    )
+
+
+def _drawn_firms(records: int) -> pd.DataFrame:
+    """Firms in 45 activities (5 x 3 x 3), 12 areas (3 x 4) and two sizes; few of them have most turnover."""
+    generator = np.random.default_rng(1)
+    weights = generator.lognormal(0.0, 0.2, 45), generator.lognormal(0.0, 0.2, 12)
+    activity, area = (generator.choice(one.size, records, p=one / one.sum()) for one in weights)
+    amount = generator.lognormal(6.0, 2.0, records)
+    amount = np.maximum(1.0, np.round(amount * np.exp(generator.normal(0.0, 0.5, 45))[activity]))
+    text = pd.Series(activity).astype(str).str.zfill(2)
+    return pd.DataFrame(
+        {
+            "A1": [f"a{code // 9}" for code in activity],
+            "A2": [f"b{code // 3:02}" for code in activity],
+            "A3": "c" + text,
+            "R1": [f"r{code // 4}" for code in area],
+            "R2": [f"s{code:02}" for code in area],
+            "size": np.where(amount > np.quantile(amount, 0.8), "l", "s"),
+            "turnover": amount,
+        }
     )
 
 

@@ -2,6 +2,7 @@
 
     python scripts/benchmarks/tables.py optimal [--only WORD] [--parts ref,random,csplib] [--reference PYTHON]
     python scripts/benchmarks/tables.py large [--names 2500,10000] [--method modular] [--folder CSPLIB]
+    python scripts/benchmarks/tables.py enterprises [--names drawn-dominance] [--reference PYTHON]
     python scripts/benchmarks/tables.py insiders [--names t2_10x10,h2_18x12]
     python scripts/benchmarks/tables.py audit [--exact]
     python scripts/benchmarks/tables.py rounding
@@ -11,7 +12,9 @@
 `optimal`: the reference lists; with `--reference`, an interpreter that has the package `pytauargus`, its
 engine protects the same tables (as JJ files, which it reads within its time). The least of two calls counts,
 here as there; the geometric mean is over tables that both prove. `large`: every pattern is audited, all
-levels, by witnesses. `insiders`: tables of the microdata (p = 10 %, every record a respondent) protected from
+levels, by witnesses. `enterprises`: tables of activity, area and size by the modular method, and by that of
+the reference program from the same records: what its pattern costs, and levels that it leaves open.
+`insiders`: tables of the microdata (p = 10 %, every record a respondent) protected from
 the outsider, from all singletons and from all respondents. `audit`: 2,000 suppressed cells of tables of
 20,000, in a corner so dense that most hang together, the hardest pattern of so many; the levels alone are
 timed beside it. `adjustment`: linear and with squares, beside known optima. Seconds are those of the
@@ -30,8 +33,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from harness import TABLES, alone, head, listed, parser, row, show, timed
-from table_cases import Case, cases, crossed, large_tables, of_files, stored, tabulated
+from harness import DATA, TABLES, alone, head, listed, parser, row, show, timed
+from table_cases import Case, Enterprises, cases, crossed, large_tables, of_files, stored, tabulated
+from table_cases import enterprises as table_enterprises
 
 from linkrisk import compare_table, make_table, suppress_table
 from linkrisk.arrays import BoolArray
@@ -139,6 +143,64 @@ def _large(name: str, table: CellTable, method: str, limit: float) -> list[objec
     counted = (name, len(table), int(table.primary.sum()), int((found.suppressed & table.free).sum()))
     costs = (f"{found.cost:.0f}", f"{share:.1f}", f"{found.bound:.0f}", f"{gap:.1f}")
     return [*counted, *costs, *(f"{one:.0f}" for one in spent)]
+
+
+_REFERENCE_MODULAR = """
+import sys, time
+import pandas as pd
+from pytauargus import protect
+records, by, rule, folder, out, *files = sys.argv[1:]
+by, frame = by.split(","), pd.read_csv(records)
+files = dict(zip(files[::2], files[1::2]))
+before = time.process_time()
+made = protect(frame[[*by, "turnover"]], by, response="turnover", safety_rules=rule, suppress="MOD(1)",
+               hrc=files, decimals=2, workdir=folder)
+print(time.process_time() - before)
+pd.DataFrame(made.tables[0].dataframe()).to_csv(out, index=False)
+"""
+
+
+def enterprises(asked: argparse.Namespace) -> None:
+    """Tables of firms by the modular method, and by that of the reference program."""
+    compile_once(KERNELS)
+    head(("table", "cells, sensitive", "cost", "at least", "gap %", "s", "reference: cost", "open", "s"))
+    for firms in table_enterprises(asked.folder or DATA):
+        if asked.names and firms.name not in asked.names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            made = firms.table(Path(folder))
+            table = cell_table(made.stored(), "value")
+            found, spent = timed(
+                lambda table=table: suppress_large(table, "modular", Clock(asked.time_limit))
+            )
+            assert unmet(table, found.suppressed).all, "the pattern does not protect"
+            gap = 100.0 * (found.cost - found.bound) / found.cost
+            cells = [firms.name, f"{len(table):,}, {int(table.primary.sum()):,}", f"{found.cost:,.0f}"]
+            cells += [f"{found.bound:,.0f}", f"{gap:.1f}", f"{spent.processor:.1f}"]
+            other = None if asked.reference is None else _modular(firms, asked.reference, Path(folder))
+            if other is not None:
+                codes = pd.MultiIndex.from_frame(made.cells[firms.by].astype(str))
+                hidden = other[0].reindex(codes).isin(["M", "U"]).to_numpy()
+                open_ = len(unmet(table, hidden | table.primary).unmet)
+                cells += [f"{table.cost_of(hidden):,.0f}", f"{open_:,}", f"{other[1]:.1f}"]
+            row(cells)
+
+
+def _modular(firms: Enterprises, python: Path, folder: Path) -> tuple[pd.Series[str], float] | None:
+    """The status that the reference program gives each cell, and its seconds; None where it fails."""
+    records, out = folder / "records.csv", folder / "statuses.csv"
+    firms.records.to_csv(records, index=False)
+    kind, _, numbers = firms.rule.partition("=")
+    rule = f"P({numbers},1)" if kind == "p" else f"NK({numbers})"
+    files = [str(one) for pair in firms.hierarchies(folder).items() for one in pair]
+    command = [str(python), "-c", _REFERENCE_MODULAR, str(records), ",".join(firms.by), rule]
+    ended = subprocess.run(
+        [*command, str(folder / "work"), str(out), *files], capture_output=True, text=True, cwd=folder
+    )
+    if ended.returncode:
+        return None
+    statuses = pd.read_csv(out, dtype=str).set_index(firms.by)["status"]
+    return statuses, float(ended.stdout.strip().splitlines()[-1])
 
 
 _MICRODATA = ("t2_10x10", "h2_18x12", "t2_20x20", "t2_50x50", "t3_5x5x4", "t3_8x6x5", "t3_10x8x6")
@@ -349,6 +411,7 @@ def backends(asked: argparse.Namespace) -> None:
 PARTS: dict[str, tuple[Callable[[argparse.Namespace], None], float]] = {
     "optimal": (optimal, 150.0),
     "large": (large, 800.0),
+    "enterprises": (enterprises, 100.0),
     "insiders": (insiders, 40.0),
     "audit": (audit, math.inf),
     "rounding": (rounding, 300.0),
@@ -367,7 +430,7 @@ def main(given: list[str] | None = None) -> None:
     made.add_argument("--parts", type=listed(), default=["ref"], help="optimal: folders")
     made.add_argument("--only", default="", help="optimal: tables with this word in their names")
     made.add_argument("--most-cells", type=int, default=3000, help="optimal")
-    made.add_argument("--reference", type=Path, help="optimal: the interpreter of the reference program")
+    made.add_argument("--reference", type=Path, help="the interpreter of the reference program")
     made.add_argument("--method", default="modular", help="large")
     made.add_argument("--exact", action="store_true", help="audit: in rational numbers, too")
     made.add_argument("--problem", default="suppress", help="backends")
