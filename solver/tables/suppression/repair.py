@@ -110,17 +110,18 @@ class Thinning:
         self, table: CellTable, clock: Clock, tell: Tell, generator: np.random.Generator, turn: int
     ) -> BoolArray | None:
         """The cells of the pattern that are needed this time; None where the clock was out."""
-        needed: BoolArray | None = table.primary
+        needed = table.primary
         likely = generator.uniform(0.0, _NOISE, len(table)) if turn else None
         for attacked, demands in zip(self.attackers, self._demands, strict=True):
             cells = np.flatnonzero(self.suppressed & ~attacked.view.fixed)
             witnesses = Witnesses(attacked.view, cells)
             try:
-                needed = witnesses.extended(
+                more = witnesses.extended(
                     needed, demands, clock, likely, generator=generator if turn % 2 else None, tell=tell
                 )
             except OutOfTimeError:
                 return None
-            if needed is None:  # by less than an optimiser can tell: this round is none
+            if more is None:  # by less than an optimiser can tell: this round is none
                 return None
+            needed = more
         return needed
