@@ -38,8 +38,8 @@ from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.certificates.checking.rounded import ROUNDED
 from linkrisk.solver.certificates.core.families import FAMILIES
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.worst_case import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.run.clock import Status
 
 QUICK = (
@@ -104,7 +104,7 @@ STEPS = {
     ],
     "How to add an option": [
         "solver/options/pair.py",
-        "solver/options/operations/evaluate.py",
+        "solver/options/worst_case.py",
         "solver/options/names.py",
         "solver/options/types.py",
         "solver/linkage/operations/evaluate.py",

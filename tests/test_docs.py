@@ -20,7 +20,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.backends.registry import BACKENDS
 from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
-from linkrisk.solver.options.operations.tables.suppress import METHODS as TABLE_METHODS
+from linkrisk.solver.options.table_protection import METHODS as TABLE_METHODS
 from linkrisk.solver.risk_utility.maskings import maskings_of
 from linkrisk.solver.schemas.kinds import content_schema
 

@@ -21,14 +21,14 @@ from linkrisk.solver.app.looking import main as looked
 from linkrisk.solver.app.preview import main as previewed
 from linkrisk.solver.app.steps import label
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.flags import flag
+from linkrisk.solver.options.command_line import flag
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.remote import Allowance
 from linkrisk.solver.run.workers import Processes
 
 HOUSE = Path(linkrisk.__file__).parent
 FACES = (
-    *("solver/commands", "solver/app", "solver/options/flags.py", "solver/options"),
+    *("solver/commands", "solver/app", "solver/options/command_line.py", "solver/options"),
     "solver/certificates/core/__main__.py",
 )
 """Where flags are at home: options have the texts of the help, the core of the verifier is a command."""

@@ -55,7 +55,7 @@ def _tried(file: str, spelled: list[str]) -> dict[str, Any]:
     from linkrisk.datasets.microdata.names import code_in_words
     from linkrisk.solver.inputs.source import read_source
     from linkrisk.solver.masking.mask import mask_source, methods_of
-    from linkrisk.solver.options.operations.mask import MaskOptions
+    from linkrisk.solver.options.masking import MaskOptions
 
     methods = methods_of(spelled, {})
     source = read_source(file, methods, None)

@@ -20,7 +20,7 @@ from linkrisk.solver.app.project import OWN, Project
 from linkrisk.solver.app.runs import REPORT, Queue, Run, State, find_run
 from linkrisk.solver.app.security import TOKEN, Access, Guard
 from linkrisk.solver.app.steps import label
-from linkrisk.solver.options.operations.app import LOOPBACK, AppCommand
+from linkrisk.solver.options.data import LOOPBACK, AppCommand
 from linkrisk.solver.run.errors import UsageError
 
 PORT, COMMANDS = 8377, "commands.sh"

@@ -27,8 +27,7 @@ from linkrisk.solver.app.runs import (
     Queue,
     Run,
 )
-from linkrisk.solver.options.flags import flag
-from linkrisk.solver.options.line import values_of, words
+from linkrisk.solver.options.command_line import flag, values_of, words
 from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.pair import ALL
 from linkrisk.solver.run.errors import UsageError

@@ -26,7 +26,7 @@ from linkrisk.solver.app.runs import (
     Run,
 )
 from linkrisk.solver.app.steps import Asked, Step, operation
-from linkrisk.solver.options.operations.tables.suppress import AUTOMATIC, OPTIMAL
+from linkrisk.solver.options.table_protection import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.errors import UsageError
 

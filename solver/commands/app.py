@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-from linkrisk.solver.options.operations.app import LOOPBACK, AppCommand
+from linkrisk.solver.options.data import LOOPBACK, AppCommand
 from linkrisk.solver.run.errors import UsageError
 
 ASKED = AppCommand

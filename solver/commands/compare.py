@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.compare import CompareCommand, CompareOptions
+from linkrisk.solver.options.worst_case import CompareCommand, CompareOptions
 
 if TYPE_CHECKING:
     from linkrisk.solver.run.result import Result

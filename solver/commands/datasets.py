@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from linkrisk.solver.commands.declared import Action
-from linkrisk.solver.options.operations.datasets import FetchCommand, ListCommand, ShowCommand
+from linkrisk.solver.options.data import FetchCommand, ListCommand, ShowCommand
 
 DESCRIPTION = (
     "Named public data: carried by scikit-learn, read from the folder in LINKRISK_DATA, or "

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from linkrisk.datasets.options.option import COMMAND, options_of
 from linkrisk.solver.commands.calling import as_called
-from linkrisk.solver.options.line import add_options, asked_of, dest
+from linkrisk.solver.options.command_line import add_options, asked_of, dest
 
 
 class Declared(Protocol):

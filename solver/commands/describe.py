@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.options.operations.describe import DescribeCommand
+from linkrisk.solver.options.data import DescribeCommand
 
 ASKED = DescribeCommand
 DESCRIPTION = (

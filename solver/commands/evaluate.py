@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
+from linkrisk.solver.options.worst_case import EvaluateCommand, EvaluateOptions
 
 ASKED = EvaluateCommand
 DESCRIPTION = (

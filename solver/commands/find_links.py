@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.link import pairs_of, parameters_of
-from linkrisk.solver.options.operations.link import FIND, FindCommand, FindOptions
+from linkrisk.solver.options.linking import FIND, FindCommand, FindOptions
 
 ASKED = FIND
 DESCRIPTION = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
-from linkrisk.solver.options.operations.fit import FitCommand, FitOptions
+from linkrisk.solver.options.worst_case import FitCommand, FitOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
 from linkrisk.solver.linkage.parameters import all_settings, own_settings
-from linkrisk.solver.options.operations.link import LINK, FindCommand, LinkCommand, LinkOptions
+from linkrisk.solver.options.linking import LINK, FindCommand, LinkCommand, LinkOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.parameters import all_options, own_options
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.protocol_steps import check_protocol, step_of
-from linkrisk.solver.options.operations.mask import MASK, MaskCommand, MaskOptions
+from linkrisk.solver.options.masking import MASK, MaskCommand, MaskOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TextIO
 import linkrisk
 from linkrisk.errors import LinkriskError, spelled_by
 from linkrisk.solver.commands.calling import program
-from linkrisk.solver.options.flags import flag
+from linkrisk.solver.options.command_line import flag
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import (
     end_with,

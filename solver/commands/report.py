@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
-from linkrisk.solver.options.operations.risk import ReportCommand, ReportOptions
+from linkrisk.solver.options.measuring import ReportCommand, ReportOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:

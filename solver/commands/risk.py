@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.risk import RiskCommand, RiskOptions
+from linkrisk.solver.options.measuring import RiskCommand, RiskOptions
 
 ASKED = RiskCommand
 DESCRIPTION = (

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.run_protocol import RunProtocolCommand, RunProtocolOptions
+from linkrisk.solver.options.masking import RunProtocolCommand, RunProtocolOptions
 
 ASKED = RunProtocolCommand
 DESCRIPTION = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.protocol_steps import check_protocol, step_of
-from linkrisk.solver.options.operations.suppress import SuppressCommand, SuppressOptions
+from linkrisk.solver.options.suppression import SuppressCommand, SuppressOptions
 
 if TYPE_CHECKING:
     from linkrisk.solver.suppression.operations.result import SuppressionResult

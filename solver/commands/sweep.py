@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.sweep import SweepCommand, SweepOptions
+from linkrisk.solver.options.measuring import SweepCommand, SweepOptions
 from linkrisk.solver.run.errors import UsageError
 
 ASKED = SweepCommand

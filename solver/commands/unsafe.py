@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.unsafe import UnsafeCommand, UnsafeOptions
+from linkrisk.solver.options.suppression import UnsafeCommand, UnsafeOptions
 
 ASKED = UnsafeCommand
 DESCRIPTION = (

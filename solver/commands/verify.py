@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.verify import VerifyCommand, VerifyOptions
+from linkrisk.solver.options.worst_case import VerifyCommand, VerifyOptions
 from linkrisk.solver.run.number_format import several
 
 ASKED = VerifyCommand

@@ -17,7 +17,7 @@ from linkrisk.solver.charts.table import Table as ShownTable
 from linkrisk.solver.documents.document import Document, Items
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import size_line, table
-from linkrisk.solver.options.operations.describe import DescribeOptions
+from linkrisk.solver.options.data import DescribeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.schemas.keys import Json

@@ -44,7 +44,7 @@ from linkrisk.datasets.pairs.cells import cell_codes
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.source import Source, check_targets, read_source
-from linkrisk.solver.options.operations.mask import MaskOptions
+from linkrisk.solver.options.masking import MaskOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result

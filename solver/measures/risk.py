@@ -31,7 +31,7 @@ from linkrisk.solver.measures.releases import SeveralReleases
 from linkrisk.solver.measures.task import MOMENT, MeasureChoices, RiskTask
 from linkrisk.solver.measures.verdict import Verdict
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
-from linkrisk.solver.options.operations.risk import RiskOptions
+from linkrisk.solver.options.measuring import RiskOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run import progress

@@ -22,8 +22,8 @@ from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema_files import toml_key, toml_value
 from linkrisk.datasets.options.option import PROTOCOL, options_of
 from linkrisk.datasets.options.typed import NotSoError, Reader
-from linkrisk.solver.options.operations.mask import MaskCommand
-from linkrisk.solver.options.operations.suppress import SuppressCommand
+from linkrisk.solver.options.masking import MaskCommand
+from linkrisk.solver.options.suppression import SuppressCommand
 
 Rename = Callable[[str], str]
 

@@ -19,7 +19,7 @@ from linkrisk.errors import LinkriskError, called
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.inputs.source import check_targets, is_file, is_input
-from linkrisk.solver.options.operations.run_protocol import RunProtocolOptions
+from linkrisk.solver.options.masking import RunProtocolOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep, renamed, seen_from, seen_from_here
 from linkrisk.solver.protocol.steps import StepDone, done, kept_first

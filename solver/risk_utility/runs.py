@@ -24,7 +24,7 @@ from linkrisk.solver.measures.risk import Measuring, RiskResult, asked_measures,
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict import TOLERATED
 from linkrisk.solver.measures.worst_case import FamilyRisk, WorstCaseRisk
-from linkrisk.solver.options.operations.mask import MaskOptions
+from linkrisk.solver.options.masking import MaskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.run.clock import Clock, Limits

@@ -17,7 +17,7 @@ from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.masking.mask import methods_of
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME
 from linkrisk.solver.measures.risk import asked_measures, check_tolerated
-from linkrisk.solver.options.operations.sweep import SECONDS_EACH, SweepOptions
+from linkrisk.solver.options.measuring import SECONDS_EACH, SweepOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.risk_utility.course import Course, Store

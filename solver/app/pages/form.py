@@ -22,7 +22,7 @@ from linkrisk.solver.app.pages import layout
 from linkrisk.solver.app.runs import State
 from linkrisk.solver.app.steps import fields_of
 from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.options.line import read_word
+from linkrisk.solver.options.command_line import read_word
 
 Shown = Callable[[], bool]
 """Whether a field matters as things are."""

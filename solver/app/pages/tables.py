@@ -24,8 +24,8 @@ from linkrisk.solver.app.table_steps import (
     asked_before,
     command_of,
 )
-from linkrisk.solver.options.operations.verify import FilesOptions
 from linkrisk.solver.options.tables import TableOptions
+from linkrisk.solver.options.worst_case import FilesOptions
 
 TASKS = {
     SUPPRESS: "Protect a table: suppress cells with the sensitive ones",

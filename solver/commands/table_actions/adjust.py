@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.table_actions.common import changed_table
-from linkrisk.solver.options.operations.tables.adjust import AdjustCommand, AdjustOptions
+from linkrisk.solver.options.table_protection import AdjustCommand, AdjustOptions
 
 ASKED = AdjustCommand
 EXAMPLE = "example: tables adjust --cells cells.csv --relations relations.csv --output adjusted.csv"

@@ -14,7 +14,7 @@ from linkrisk.solver.commands.table_actions.common import (
     write_about,
 )
 from linkrisk.solver.commands.targets import paths_of
-from linkrisk.solver.options.operations.tables.audit import AuditCommand, AuditOptions
+from linkrisk.solver.options.table_protection import AuditCommand, AuditOptions
 from linkrisk.solver.run.errors import UsageError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.compare import exit_code
-from linkrisk.solver.options.operations.tables.compare import CompareTableCommand, CompareTableOptions
+from linkrisk.solver.options.table_protection import CompareTableCommand, CompareTableOptions
 
 ASKED = CompareTableCommand
 EXAMPLE = "example: tables compare --cells cells.csv --relations relations.csv --time-limit 10"

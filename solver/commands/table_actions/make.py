@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
 from linkrisk.solver.commands.table_actions.common import show
-from linkrisk.solver.options.operations.tables.make import MakeCommand, MakeSeveralOptions
+from linkrisk.solver.options.table_making import MakeCommand, MakeSeveralOptions
 
 if TYPE_CHECKING:
     from linkrisk.solver.tables.operations.make import MadeTable, MadeTables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
 from linkrisk.solver.commands.table_actions.common import write_changed
-from linkrisk.solver.options.operations.tables.perturb_sums import PerturbSumsCommand, PerturbSumsOptions
+from linkrisk.solver.options.table_noise import PerturbSumsCommand, PerturbSumsOptions
 
 ASKED = PerturbSumsCommand
 EXAMPLE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from linkrisk.datasets.options.option import keywords
 from linkrisk.errors import called
 from linkrisk.solver.commands.table_actions.common import show, write_about
-from linkrisk.solver.options.operations.tables.recode import RecodeCommand, RecodeOptions
+from linkrisk.solver.options.table_making import RecodeCommand, RecodeOptions
 
 ASKED = RecodeCommand
 EXAMPLE = (

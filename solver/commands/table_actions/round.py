@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.solver.commands.table_actions.common import changed_table
-from linkrisk.solver.options.operations.tables.round import RoundCommand, RoundOptions
+from linkrisk.solver.options.table_protection import RoundCommand, RoundOptions
 
 ASKED = RoundCommand
 EXAMPLE = "example: tables round --cells cells.csv --relations relations.csv --base 5 --output safe.csv"

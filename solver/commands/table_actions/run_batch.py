@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from linkrisk.datasets.options.option import keywords
-from linkrisk.solver.options.operations.tables.run_batch import RunBatchCommand, RunBatchOptions
+from linkrisk.solver.options.table_making import RunBatchCommand, RunBatchOptions
 
 ASKED = RunBatchCommand
 EXAMPLE = "example: tables run-batch survey.arb"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.options.operations.tables.suppress import SuppressCommand, SuppressOptions
+from linkrisk.solver.options.table_protection import SuppressCommand, SuppressOptions
 
 ASKED = SuppressCommand
 EXAMPLE = "example: tables suppress --cells cells.csv --relations relations.csv --output safe.csv"

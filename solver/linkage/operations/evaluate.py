@@ -30,9 +30,9 @@ from linkrisk.solver.linkage.operations.link import relink
 from linkrisk.solver.linkage.registry import Run
 from linkrisk.solver.linkage.result import LinkResult
 from linkrisk.solver.options.linking import LinkageOptions
-from linkrisk.solver.options.operations.evaluate import EvaluateOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.worst_case import EvaluateOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable

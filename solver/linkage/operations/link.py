@@ -47,8 +47,7 @@ from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
 from linkrisk.solver.linkage.registry import Run, check_workers, chosen_linker, make_linker
 from linkrisk.solver.linkage.representatives import RepresentativeLinker
 from linkrisk.solver.linkage.result import FoundLinks, LinkedPasses, LinkResult, OneToOne, report_passes
-from linkrisk.solver.options.linking import LinkageOptions
-from linkrisk.solver.options.operations.link import FindOptions, LinkOptions
+from linkrisk.solver.options.linking import FindOptions, LinkageOptions, LinkOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.limits import cancellable

@@ -14,7 +14,7 @@ from linkrisk.datasets.options.option import given_of, keywords
 from linkrisk.errors import called
 from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.documents.short import PAGES, page_of, short
-from linkrisk.solver.options.operations.risk import ReportOptions, RiskOptions
+from linkrisk.solver.options.measuring import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.page import document_of

@@ -40,7 +40,7 @@ from linkrisk.formulations.suppression.unsafe_combinations import (
     up_to_dimension,
 )
 from linkrisk.solver.inputs.source import Source, read_source
-from linkrisk.solver.options.keys import UnsafeKeys
+from linkrisk.solver.options.suppression import UnsafeKeys
 from linkrisk.solver.options.types import SchemaLike, TableLike
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.suppression.problem import Threshold, check_known, key_codes, weights_of

@@ -31,7 +31,7 @@ from linkrisk.formulations.suppression.unsafe_combinations import MinimalUnsafe,
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.suppress import SuppressOptions
+from linkrisk.solver.options.suppression import SuppressOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock, Limit, Status
 from linkrisk.solver.run.errors import UsageError

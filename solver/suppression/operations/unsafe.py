@@ -24,7 +24,7 @@ from linkrisk.formulations.suppression.unsafe_combinations import (
     unsafe_in,
     unsafe_per_variable,
 )
-from linkrisk.solver.options.operations.unsafe import UnsafeOptions
+from linkrisk.solver.options.suppression import UnsafeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result

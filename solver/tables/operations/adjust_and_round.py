@@ -24,8 +24,7 @@ from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.tables.adjust import AdjustOptions
-from linkrisk.solver.options.operations.tables.round import RoundOptions
+from linkrisk.solver.options.table_protection import AdjustOptions, RoundOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock, Limit, Status

@@ -25,7 +25,7 @@ from linkrisk.solver.backends.registry import answered, available_backends, get_
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.tables.compare import (
+from linkrisk.solver.options.table_protection import (
     DEFAULT_BASE,
     CompareTableOptions,
 )

@@ -48,7 +48,7 @@ from linkrisk.formulations.tables.primary_rules import (
     sensitive,
 )
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.make import MakeOptions, MakeSeveralOptions, Making
+from linkrisk.solver.options.table_making import MakeOptions, MakeSeveralOptions, Making
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result

@@ -14,7 +14,7 @@ from linkrisk.datasets.tables.stored_table import numbers_of
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_key import NoiseDesign, PerturbationTable
 from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign, MagnitudeTable, Noise
-from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions
+from linkrisk.solver.options.table_noise import PerturbCountsOptions
 from linkrisk.solver.options.types import GivenNoise
 from linkrisk.solver.run.errors import UsageError
 

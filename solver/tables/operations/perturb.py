@@ -24,9 +24,8 @@ from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
 from linkrisk.formulations.tables.units import MOST_DECIMALS, Grid
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.perturb_counts import PerturbCountsOptions
-from linkrisk.solver.options.operations.tables.perturb_sums import PerturbSumsOptions
-from linkrisk.solver.options.tabulating import Gaps, Negative, Rules, Summed, Trees, Weighted
+from linkrisk.solver.options.table_noise import PerturbCountsOptions, PerturbSumsOptions
+from linkrisk.solver.options.tables import Gaps, Negative, Rules, Summed, Trees, Weighted
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.run.errors import UsageError

@@ -21,7 +21,7 @@ from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.code_trees import CodeTree, Hierarchies, codes_of_column
 from linkrisk.datasets.tables.explanatory_variables import cut_at_level, recoded
 from linkrisk.solver.inputs.source import read_source
-from linkrisk.solver.options.operations.tables.recode import RecodeOptions
+from linkrisk.solver.options.table_making import RecodeOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Halt, interruptible

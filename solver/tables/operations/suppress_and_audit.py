@@ -19,12 +19,12 @@ from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.tables.audit import AuditOptions
-from linkrisk.solver.options.operations.tables.suppress import (
+from linkrisk.solver.options.table_protection import (
     AUTOMATIC,
     HEURISTIC,
     MODULAR,
     OPTIMAL,
+    AuditOptions,
     SuppressOptions,
 )
 from linkrisk.solver.options.tables import OWN

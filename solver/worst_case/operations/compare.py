@@ -16,9 +16,9 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.limits import check_limit, engine_options
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded
-from linkrisk.solver.options.operations.compare import CompareOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.worst_case import CompareOptions
 from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.pool import pool_choice

@@ -28,11 +28,10 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import distance_tables, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.options.operations.estimator import EstimatorOptions
-from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import docstring, keeping
 from linkrisk.solver.options.types import TableLike
+from linkrisk.solver.options.worst_case import EstimatorOptions, FitOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.operations.fit import asked_fit

@@ -17,9 +17,9 @@ from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine
 from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded
-from linkrisk.solver.options.operations.fit import FitOptions
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.worst_case import FitOptions
 from linkrisk.solver.run.clock import AUTOMATIC, Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.pool import pool_choice

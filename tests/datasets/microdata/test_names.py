@@ -20,9 +20,8 @@ from linkrisk.datasets.microdata.names import (
     shown_names,
     shown_pair,
 )
-from linkrisk.solver.options.flags import flag
-from linkrisk.solver.options.keys import Dropped
-from linkrisk.solver.options.line import add_options, asked_of
+from linkrisk.solver.options.command_line import add_options, asked_of, flag
+from linkrisk.solver.options.data import Dropped
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from linkrisk import verify
 from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.documents.document import Document
-from linkrisk.solver.options.flags import flag
+from linkrisk.solver.options.command_line import flag
 from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.result import dump_json
 

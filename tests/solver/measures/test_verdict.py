@@ -28,8 +28,8 @@ from linkrisk.solver.measures.verdict import (
     severity_of,
     verdict,
 )
-from linkrisk.solver.options.flags import flag
-from linkrisk.solver.options.keys import DROPPED
+from linkrisk.solver.options.command_line import flag
+from linkrisk.solver.options.data import DROPPED
 from linkrisk.solver.report.page import document_of
 
 ends = st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)).map(sorted)

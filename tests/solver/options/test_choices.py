@@ -17,7 +17,7 @@ from linkrisk import UsageError
 from linkrisk.datasets.options.kinds import NAME, OPEN, WORDS, pairs
 from linkrisk.datasets.options.option import COMMAND, Option, option, options_of
 from linkrisk.solver.options.checks import check_asked
-from linkrisk.solver.options.line import flag_of
+from linkrisk.solver.options.command_line import flag_of
 from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.taking import taking
 

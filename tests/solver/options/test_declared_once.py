@@ -19,12 +19,17 @@ from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
 from linkrisk.solver.app.steps import operation
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.line import table, words
+from linkrisk.solver.options.command_line import table, words
 from linkrisk.solver.options.operations import OPERATIONS as DECLARED
-from linkrisk.solver.options.operations.compare import CompareCommand, CompareOptions
-from linkrisk.solver.options.operations.evaluate import EvaluateCommand, EvaluateOptions
-from linkrisk.solver.options.operations.fit import FitCommand, FitOptions
 from linkrisk.solver.options.taking import taking
+from linkrisk.solver.options.worst_case import (
+    CompareCommand,
+    CompareOptions,
+    EvaluateCommand,
+    EvaluateOptions,
+    FitCommand,
+    FitOptions,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

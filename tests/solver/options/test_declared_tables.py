@@ -23,8 +23,8 @@ from linkrisk import (
 from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.line import table, words
-from linkrisk.solver.options.operations.tables.suppress import SuppressCommand, SuppressOptions
+from linkrisk.solver.options.command_line import table, words
+from linkrisk.solver.options.table_protection import SuppressCommand, SuppressOptions
 from linkrisk.solver.options.taking import taking
 
 CELLS = "region,sum,status,upper_protection\nall,7,s,\na,2,u,1\nb,4,s,\nc,1,s,\n"

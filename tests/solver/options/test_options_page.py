@@ -6,7 +6,7 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-from linkrisk.solver.options.line import table
+from linkrisk.solver.options.command_line import table
 from linkrisk.solver.options.operations import OPERATIONS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "options.md"

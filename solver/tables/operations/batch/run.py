@@ -27,7 +27,7 @@ from linkrisk.datasets.tables.argus.batch_commands import (
 from linkrisk.datasets.tables.argus.batch_file import logbook_of, read_batch
 from linkrisk.datasets.tables.stored_table import BESIDE, SENSITIVE
 from linkrisk.solver.inputs.limits import check_limit
-from linkrisk.solver.options.operations.tables.run_batch import RunBatchOptions
+from linkrisk.solver.options.table_making import RunBatchOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

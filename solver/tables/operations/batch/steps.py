@@ -18,7 +18,7 @@ from linkrisk.datasets.tables.linking import keys_of, link, refuse_beside
 from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.errors import LinkriskError
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.solver.options.operations.tables.suppress import OPTIMAL
+from linkrisk.solver.options.table_protection import OPTIMAL
 from linkrisk.solver.options.tables import TABLE_SECONDS
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel

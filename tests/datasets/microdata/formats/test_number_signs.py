@@ -18,7 +18,7 @@ from linkrisk.datasets.microdata.numeric import numeric_matrix
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.flags import flag
+from linkrisk.solver.options.command_line import flag
 
 
 def cells(frame: pd.DataFrame) -> dict[str, list[Any]]:

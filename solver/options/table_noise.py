@@ -1,4 +1,4 @@
-"""What `perturb_sums` can be asked, and `tables perturb-sums`."""
+"""Options of noise by cell keys, in tables of counts and of sums."""
 
 from __future__ import annotations
 
@@ -7,17 +7,114 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options import typed
-from linkrisk.datasets.options.kinds import COLUMN, NAME, NUMBER, SWITCH, TEXT, WHOLE, names, number
-from linkrisk.datasets.options.option import again, declared, option
-from linkrisk.solver.options.perturbing import Design, Keys
-from linkrisk.solver.options.tables import About, OneForTheHouse, Published
-from linkrisk.solver.options.tabulating import Gaps, Microdata, Negative, Rules, Trees, Weighted
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, TEXT, WHOLE, names, number
+from linkrisk.datasets.options.option import again, declared, option, written
+from linkrisk.solver.options.tables import (
+    About,
+    Gaps,
+    Microdata,
+    Negative,
+    OneForTheHouse,
+    Published,
+    Rules,
+    Trees,
+    Weighted,
+)
 
 if TYPE_CHECKING:
-    from linkrisk.solver.options.types import GivenNoise, Hierarchies, Rule
+    from linkrisk.solver.options.types import File, GivenNoise, Hierarchies, Rule
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Keys:
+    """Keys of records."""
+
+    record_key: str | None = option(
+        None,
+        "record keys, from 0 to less than 1",
+        COLUMN,
+        doc="column of record keys, from 0 to less than 1; drawn where absent",
+        label="Record keys",
+    )
+    seed: int = option(0, "of the keys that are drawn; default: {default}", WHOLE, label="Seed")
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Design:
+    """How noise is drawn, and what is said of it; the `words` of an operation say how many tables say it."""
+
+    write_design: str | None = written("write the perturbation {tables_written}", after="internal")
+    json: str | None = again(
+        About, "json", None, help="write design and changes as JSON", after="write_design"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountNoise:
+    """The noise."""
+
+    hierarchies: Mapping[str, Hierarchies] | None = again(
+        Trees, "hierarchies", None, help="see `tables make`; once for each variable"
+    )
+    most: int | None = option(None, "the largest noise", WHOLE, metavar="D", label="Largest noise")
+    variance: float | None = option(None, "of the noise", NUMBER, metavar="V", label="Variance")
+    small: int = option(
+        0,
+        "counts of 1 to N never appear; default: 0, all may",
+        WHOLE,
+        doc="js: counts of 1 to so many never appear",
+        label="Counts that never appear",
+    )
+    stay: float | None = option(
+        None,
+        "the least probability that a count stays",
+        NUMBER,
+        doc="pstay: the least probability that a count stays",
+        metavar="P",
+        label="Probability to stay",
+    )
+    monotone: bool = option(
+        True,
+        "probabilities may fall on the way up to no noise",
+        SWITCH,
+        doc="whether probabilities do not fall on the way up to no noise (`formulations.tables.cell_key`)",
+        label="Probabilities do not fall on the way up to no noise",
+    )
+    design: File | None = option(
+        None,
+        "a perturbation table instead of these: columns i, v and p",
+        FILE,
+        doc="a perturbation table instead of these, with the columns `i`, `v` and `p`, as package ptable has "
+        "it",
+        label="Perturbation table",
+    )
+    weight: str | None = again(
+        Weighted,
+        "weight",
+        None,
+        help="sampling weights: weighted counts, too",
+        doc="column of sampling weights. A perturbed weighted count is the perturbed number of records times "
+        "the mean weight of the cell, as in package cellKey; the noise does not depend on weights",
+    )
+
+
+@dataclass(frozen=True)
+class PerturbCountsOptions(Microdata, CountNoise, Gaps, Keys):
+    """What `perturb_counts` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {
+        "microdata": ", whose records are counted",
+        "house": "counts, cell keys and noise",
+        "tables_written": "table",
+    }
+
+
+@dataclass(frozen=True)
+class PerturbCountsCommand(PerturbCountsOptions, Published, OneForTheHouse, Design, About):
+    """What `tables perturb-counts` can be asked."""
+
 
 SCALES = ("largest", "mean", "range", "sum")
-
 _DESIGN = replace(TEXT, metavar="DESIGN")
 
 

@@ -1,14 +1,17 @@
-"""What `make_table` and `make_tables` can be asked, and `tables make`."""
+"""Options of tables made of microdata, recoded, or protected by a batch of tau-ARGUS."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH
-from linkrisk.datasets.options.option import again, option, written
-from linkrisk.solver.options.tabulating import (
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, TEXT, pairs, whole
+from linkrisk.datasets.options.option import PYTHON, again, declared, option, written
+from linkrisk.solver.options.run import Live
+from linkrisk.solver.options.tables import (
+    About,
+    Ended,
     Gaps,
     Holdings,
     Microdata,
@@ -22,6 +25,9 @@ from linkrisk.solver.options.tabulating import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from linkrisk.solver.options.types import Cancel, Hierarchies, Reporter, Rule
+
 
 EXPANDED = "expanded"
 WEIGHTINGS = (EXPANDED, "sample", "known")
@@ -167,3 +173,117 @@ class MakeCommand(MakeSeveralOptions):
     table: str | None = written("write both in one: .jj, or .tab of ARGUS with .rda beside it")
     contributors: str | None = written("write who contributes how much to each cell: for the house")
     record: str | None = written("write rules and labels, for `tables suppress --made`: for the house")
+
+
+_MAKE = "see `tables make`; once for each"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recodings:
+    """What becomes coarser."""
+
+    recode: Mapping[str, str | Path] | None = option(
+        None,
+        "codes that become others: .grc, or columns code and becomes; once for each",
+        pairs("A=FILE"),
+        doc="for a variable, which codes become others: a recoding file of ARGUS (``.grc``), one that names "
+        "codes of its tree to cut at, or a table with the columns `code` and `becomes`. The codes are right "
+        "below the total afterwards, except with a cut",
+        label="Recodings",
+    )
+    cut: Mapping[str, int] | None = option(
+        None,
+        "the level of a tree that becomes the lowest; the total is at 0; once for each",
+        pairs("A=LEVEL", whole),
+        label="Cuts",
+    )
+    hierarchies: Mapping[str, Hierarchies] | None = again(Trees, "hierarchies", None, help=_MAKE)
+    rules: Sequence[Rule] = again(Rules, "rules", (), help=f"what is sensitive; {_MAKE}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effects:
+    """What is found of each, and who may end it."""
+
+    suppress: bool = option(
+        False, "suppress cells of least value in each, too", SWITCH, label="Suppress in each"
+    )
+    time_limit: float | None = again(
+        Ended,
+        "time_limit",
+        Ended.time_limit,
+        help="seconds for each, or 'none'; default: {default}",
+        doc="seconds for each suppression; None for no limit",
+    )
+    cancel: Cancel | None = again(
+        Live,
+        "cancel",
+        None,
+        doc="a token that ends it as Ctrl-C does: the suppression in hand with what it has, and no other is "
+        "begun",
+    )
+
+
+@dataclass(frozen=True)
+class RecodeOptions(Microdata, Recodings, Summed, Holdings, Weighted, Effects, Gaps):
+    """What `recode_table` can be asked."""
+
+    words: ClassVar[Mapping[str, str]] = {"microdata": "; see `tables make`"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecodeCommand(RecodeOptions, About):
+    """What `tables recode` can be asked."""
+
+    cells: str | None = written("write the cells of the table with all recodings", after="time_limit")
+    relations: str | None = written("write its relations", after="cells")
+    json: str | None = again(About, "json", None, help="write the effects as JSON", after="relations")
+
+
+@dataclass(frozen=True)
+class RunBatchOptions:
+    """What `run_batch` can be asked."""
+
+    batch: str | Path = field(
+        metadata=declared(
+            "commands of ARGUS; its files lie beside it",
+            FILE,
+            doc="an ``.arb`` file; the files that it names lie beside it",
+            metavar="BATCH.arb",
+            bare=True,
+        )
+    )
+    _: KW_ONLY
+    publish_respondents: bool = option(
+        False,
+        "numbers of respondents are published beside the sums, in the same cells: they are protected "
+        "together",
+        SWITCH,
+        doc="whether numbers of respondents are published beside the sums, in the same cells: they are "
+        "protected together. Rounded and adjusted tables are refused then, and those with noise",
+    )
+    time_limit: float | None = option(
+        None, "seconds for each method; default: what the batch says", NUMBER, metavar="S"
+    )
+    cancel: Cancel | None = again(
+        Live,
+        "cancel",
+        None,
+        doc="a token that ends it as Ctrl-C does: the table in hand gets the best pattern that there is, "
+        "what is protected is written, and nothing else is begun",
+    )
+    on_progress: Reporter | None = again(Live, "on_progress", None)
+    beside: Sequence[str | Path] = option(
+        (),
+        "files that are written besides those of the batch, such as its JSON; what the batch reads or writes "
+        "is refused there",
+        TEXT,
+        faces=frozenset({PYTHON}),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunBatchCommand(RunBatchOptions):
+    """What `tables run-batch` can be asked."""
+
+    json: str | None = written("write what was done as JSON")

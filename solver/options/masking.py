@@ -1,4 +1,4 @@
-"""What `mask` can be asked, as a function and as a command."""
+"""Options of `mask` and `run_protocol`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ from linkrisk.datasets.options.option import (
     written,
 )
 from linkrisk.solver.options import names
-from linkrisk.solver.options.keys import Data, Dropped, Order
+from linkrisk.solver.options.data import Data, Dropped, Order
 from linkrisk.solver.options.linking import with_parameters
-from linkrisk.solver.options.run import Watched
+from linkrisk.solver.options.run import Live, Watched
 
 if TYPE_CHECKING:
-    from linkrisk.solver.options.types import MaskingMethod, SchemaLike
+    from pathlib import Path
+
+    from linkrisk.solver.options.types import MaskingMethod, Reporter, SchemaLike
+
 
 _CALLED = frozenset({PYTHON})
 _TYPED = frozenset({COMMAND})
@@ -145,3 +148,44 @@ class MaskCommand(Methods, Output, Columns, Dropped, Shuffled, Watched):
 
 MASK = with_parameters(MaskCommand, all_options(), "", "protocol")
 """The command with the parameters of all methods."""
+
+
+@dataclass(frozen=True)
+class RunProtocolOptions:
+    """What `run_protocol` can be asked."""
+
+    protocol: str | Path = field(
+        metadata=declared(
+            "TOML file; files that it names are in its folder",
+            FILE,
+            bare=True,
+            metavar="FILE",
+            label="Protocol",
+        )
+    )
+    output: str | Path = field(
+        metadata=declared(
+            "file to write, in the format that its suffix says; without a suffix in that of the input",
+            WRITTEN,
+        )
+    )
+    _: KW_ONLY
+    undo: int = option(
+        0, "leave out the last N steps; all of them give the input back", WHOLE, label="Steps to undo"
+    )
+    record: str | Path | None = option(
+        None,
+        "write the protocol with the seeds that were drawn, digests of all files, and what was suppressed: "
+        "it makes the same file again; keep it secret",
+        WRITTEN,
+    )
+    on_progress: Reporter | None = again(
+        Live, "on_progress", None, doc="called with the progress of the steps"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunProtocolCommand(RunProtocolOptions):
+    """What the command `run-protocol` can be asked."""
+
+    json: str | None = written("write what was done as JSON, without seeds")

@@ -1,0 +1,35 @@
+"""One module for each operation: the groups that it is made of, and what it has of its own."""
+
+from __future__ import annotations
+
+OPERATIONS = {
+    "fit": "linkrisk.solver.options.worst_case:FitCommand",
+    "compare": "linkrisk.solver.options.worst_case:CompareCommand",
+    "risk": "linkrisk.solver.options.measuring:RiskCommand",
+    "report": "linkrisk.solver.options.measuring:ReportCommand",
+    "sweep": "linkrisk.solver.options.measuring:SweepCommand",
+    "link": "linkrisk.solver.options.linking:LINK",
+    "find-links": "linkrisk.solver.options.linking:FIND",
+    "evaluate": "linkrisk.solver.options.worst_case:EvaluateCommand",
+    "verify": "linkrisk.solver.options.worst_case:VerifyCommand",
+    "run-protocol": "linkrisk.solver.options.masking:RunProtocolCommand",
+    "describe": "linkrisk.solver.options.data:DescribeCommand",
+    "mask": "linkrisk.solver.options.masking:MASK",
+    "unsafe": "linkrisk.solver.options.suppression:UnsafeCommand",
+    "suppress": "linkrisk.solver.options.suppression:SuppressCommand",
+    "app": "linkrisk.solver.options.data:AppCommand",
+    "datasets list": "linkrisk.solver.options.data:ListCommand",
+    "datasets show": "linkrisk.solver.options.data:ShowCommand",
+    "datasets fetch": "linkrisk.solver.options.data:FetchCommand",
+    "tables make": "linkrisk.solver.options.table_making:MakeCommand",
+    "tables recode": "linkrisk.solver.options.table_making:RecodeCommand",
+    "tables suppress": "linkrisk.solver.options.table_protection:SuppressCommand",
+    "tables audit": "linkrisk.solver.options.table_protection:AuditCommand",
+    "tables run-batch": "linkrisk.solver.options.table_making:RunBatchCommand",
+    "tables round": "linkrisk.solver.options.table_protection:RoundCommand",
+    "tables adjust": "linkrisk.solver.options.table_protection:AdjustCommand",
+    "tables perturb-counts": "linkrisk.solver.options.table_noise:PerturbCountsCommand",
+    "tables perturb-sums": "linkrisk.solver.options.table_noise:PerturbSumsCommand",
+    "tables compare": "linkrisk.solver.options.table_protection:CompareTableCommand",
+}
+"""What each command can be asked, as module and class, which are imported for that command alone."""
