@@ -27,7 +27,6 @@ CORE = "solver.certificates.core"
 FEW_LINES = 40
 LOADED_BY_NAME = (
     "solver.commands.",
-    "solver.options.operations.",
     *sorted({f"solver.{maker.split(':')[0]}" for maker in (*MAKERS.values(), *PAGES.values())}),
 )
 

@@ -38,6 +38,7 @@ from linkrisk.solver.backends.registry import BACKENDS, get_backend
 from linkrisk.solver.certificates.checking.rounded import ROUNDED
 from linkrisk.solver.certificates.core.families import FAMILIES
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.worst_case import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.run.clock import Status
@@ -247,8 +248,8 @@ def test_the_worked_option_is_on_every_face(monkeypatch, capsys):
     typed = type("Typed", (EvaluateCommand, remark), {"__doc__": "With a remark."})
     asked = type("Asked", (EvaluateOptions, remark), {"__doc__": "With a remark."})
     typed, asked = (dataclass(frozen=True, kw_only=True)(one) for one in (typed, asked))
-    monkeypatch.setattr("linkrisk.solver.commands.evaluate.ASKED", typed)
-    monkeypatch.setattr("linkrisk.solver.commands.evaluate.EvaluateOptions", asked)
+    monkeypatch.setattr(f"{__name__}.Typed", typed, raising=False)
+    monkeypatch.setitem(OPERATIONS, "evaluate", f"{__name__}:Typed")
     made = taking(asked)(linkrisk.evaluate.__wrapped__)
     monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluate.evaluate", made)
     with pytest.raises(SystemExit):

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,7 +27,7 @@ from linkrisk.solver.app.runs import (
     Run,
 )
 from linkrisk.solver.options.command_line import flag, values_of, words
-from linkrisk.solver.options.operations import OPERATIONS
+from linkrisk.solver.options.operations import OPERATIONS, operation
 from linkrisk.solver.options.pair import ALL
 from linkrisk.solver.run.errors import UsageError
 
@@ -36,13 +35,6 @@ OF_NUMBERS = {"decimal": "Before decimals", "thousands": "Between thousands"}
 """Fields that are no options of an operation: how numbers are written in all files of the project."""
 
 _ASKED: ContextVar[str] = ContextVar("asked", default="")
-
-
-def operation(command: str) -> type[Any]:
-    """What a command, such as ``tables suppress``, can be asked."""
-    module, _, name = OPERATIONS[command].partition(":")
-    kind: type[Any] = getattr(import_module(module), name)
-    return kind
 
 
 def fields_of(command: str) -> dict[str, Option]:

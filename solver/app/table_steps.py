@@ -25,7 +25,8 @@ from linkrisk.solver.app.runs import (
     Queue,
     Run,
 )
-from linkrisk.solver.app.steps import Asked, Step, operation
+from linkrisk.solver.app.steps import Asked, Step
+from linkrisk.solver.options.operations import operation
 from linkrisk.solver.options.table_protection import AUTOMATIC, OPTIMAL
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.run.errors import UsageError

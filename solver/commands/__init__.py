@@ -1,5 +1,5 @@
-"""One file per command of `python -m solver`: what it is asked (see `declared`), and how the result is shown.
+"""The command line: a catalogue of commands, the program that parses them, and chapters that do them.
 
-The work is done by the public function. Whatever needs numpy is imported by `run`, so that a help text is
-there at once.
+A function of a chapter takes the request, calls the public function, and writes and prints its result. It
+imports what needs numpy when it runs, for help without delay.
 """

@@ -1,7 +1,7 @@
-"""`python -m solver`: the parser of all commands, and errors as one line with an exit code.
+"""The program: it makes the parser of all commands, and prints errors as one line with an exit code.
 
-Nothing heavy is imported before a command runs: whoever asks for help should not wait for numpy. So only the
-command that is asked for is imported, and it imports what it needs when it runs.
+Nothing heavy is imported before a command runs, for help without delay: the parser imports the options of
+the command that is asked for, and the command what it needs.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ import difflib
 import importlib
 import io
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from functools import partial
 from typing import Any, NoReturn, TextIO
 
 import linkrisk
+from linkrisk.datasets.options.option import COMMAND, options_of
 from linkrisk.errors import LinkriskError, spelled_by
-from linkrisk.solver.commands.calling import program
-from linkrisk.solver.options.command_line import flag
+from linkrisk.solver.commands.catalogue import CATALOGUE, COMMANDS, READ_NO_DATA, SEARCHING
+from linkrisk.solver.options.command_line import add_options, asked_of, dest, flag
+from linkrisk.solver.options.operations import operation
 from linkrisk.solver.run.errors import UsageError, noted
 from linkrisk.solver.run.interruption import (
     end_with,
@@ -29,36 +34,24 @@ from linkrisk.solver.run.interruption import (
     unblock_interrupt,
 )
 
-COMMANDS = {
-    "fit": "find the distance that re-identifies the most records, with an upper bound",
-    "compare": "the exact engine and the same model on every available backend",
-    "evaluate": "count what learned parameters re-identify in a file pair",
-    "verify": "check the certificate of a fit or a table from the files, in exact arithmetic",
-    "link": "link two files by another linker, and count the right links",
-    "find-links": "link two files of which nobody knows which record is which, in passes",
-    "risk": "every measure of a release beside its certified worst case, in one table with one verdict",
-    "report": "the same as one page, with certificates; or the page of results that were saved",
-    "sweep": "mask a file in many ways: risk and information loss of each, and which no other one dominates",
-    "mask": "make a masked file from an original one",
-    "unsafe": "count unsafe combinations of key variables, and what recodings would make of them",
-    "suppress": "take the fewest values out of key variables that leave no unsafe combination, proven",
-    "tables": "make tables, protect them by suppression or rounding, proven, and audit any pattern",
-    "run-protocol": "make the safe file that a protocol of steps describes, or undo its last steps",
-    "app": "serve the local web application: data, masking, runs, reports",
-    "describe": "say what is in a file, and write a first guess of its schema",
-    "datasets": "list, show and fetch named public data",
-    "compile": "compile ahead what the first run on a machine would compile",
-}
-"""Every command, a file of `solver/commands`, in a line."""
-
-READ_NO_DATA = ("app", "datasets", "compile")
-"""Commands that read no files of their users."""
-
-SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")
-"""Commands that end with an interval when the application stops them, at whatever moment."""
+_INSTALLED = "linkrisk"
 
 _FILES = ("input", "file", "original", "data")
 """What commands call the file that they read, where it has an option."""
+
+
+def program() -> str:
+    """Return ``linkrisk`` where it is installed and called so, else ``python -m`` with the package."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is not None and spec.parent == _INSTALLED:
+        return f"python -m {_INSTALLED}"
+    called = os.path.splitext(os.path.basename(sys.argv[0]))[0]  # noqa: PTH119, PTH122  # pathlib takes 20 ms
+    return _INSTALLED if spec is None and called == _INSTALLED else "python -m solver"
+
+
+def as_called(command_line: Sequence[str]) -> str:
+    """Return the command as it was typed, to be kept in a result."""
+    return f"{program()} {shlex.join(command_line)}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -107,13 +100,11 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def build_parser(
-    commands: Iterable[str] = tuple(COMMANDS), action: str | None = None
-) -> argparse.ArgumentParser:
-    """Make the parser with one sub-command per file of `solver/commands`.
+def build_parser(commands: Iterable[str] = COMMANDS, action: str | None = None) -> argparse.ArgumentParser:
+    """Make the parser of all commands.
 
-    `commands`: those that get their arguments; the others are only listed, and not imported. `action`: the
-    one that does, of a command with several; all of them where absent.
+    `commands`: those that get their options; the others are only listed, and what they are asked is not
+    imported. `action`: the one that gets its options, of a command with several; all of them where absent.
     """
     called = program()
     parser = _Parser(
@@ -123,15 +114,41 @@ def build_parser(
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    made = {name: subparsers.add_parser(name, help=line) for name, line in COMMANDS.items()}
-    from linkrisk.solver.commands.declared import declare
-
+    made = {name: subparsers.add_parser(name, help=CATALOGUE[name].line) for name in COMMANDS}
     for name in commands:
-        module = importlib.import_module(f"linkrisk.solver.commands.{name.replace('-', '_')}")
-        declare(made[name], module, action)
+        _declare(made[name], name, action)
         if name not in READ_NO_DATA:
             _add_reading_options(made[name])
     return parser
+
+
+def _declare(parser: argparse.ArgumentParser, name: str, action: str | None = None) -> None:
+    """Give the parser of a command its options; of its actions only that one, if it is known."""
+    command = CATALOGUE[name]
+    parser.description, parser.epilog = command.description, command.example
+    if command.run:
+        add_options(parser, operation(name))
+        parser.set_defaults(run=partial(_run_command, name))
+        return
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    for each in [each for each in CATALOGUE if each.startswith(f"{name} ")]:
+        made = actions.add_parser(each.split()[1], help=CATALOGUE[each].line)
+        if action is None or each == f"{name} {action}":  # the others are only listed, and not imported
+            _declare(made, each)
+
+
+def _run_command(name: str, arguments: argparse.Namespace) -> int:
+    """Check the files to be written, read what is asked, and do it."""
+    from linkrisk.solver.commands.targets import check_targets
+
+    module, _, function = CATALOGUE[name].run.partition(":")
+    chapter, asked = importlib.import_module(f"{__package__}.{module}"), operation(name)
+    more: dict[str, Any] = getattr(chapter, f"complete_{function}", lambda _: {})(arguments)
+    written = [dest(one) for one in options_of(asked, COMMAND).values() if one.kind.written]
+    check_targets(arguments, *written, other_formats=CATALOGUE[name].unchecked)
+    if "command" in {one.name for one in fields(asked)}:
+        more["command"] = as_called(arguments.command_line)
+    return int(getattr(chapter, function)(asked_of(asked, arguments, **more)))
 
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:

@@ -1,29 +1,35 @@
-"""Output files, checked before the work is done rather than after."""
+"""Output files, checked before the work is done; calls of public functions, and what is written of them."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.options.option import PYTHON, keywords, options_of
+from linkrisk.errors import called
+from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.number_format import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from linkrisk.datasets.options.option import Option
     from linkrisk.solver.run.result import Reported, Result
+
+R = TypeVar("R")
 
 _TABLES = ("table", "links", "clerical")
 _NO_FILES = ("command", "action", "command_line")
 
 
 def check_targets(
-    arguments: argparse.Namespace, *names: str, other_formats: Sequence[str] = (), also: Sequence[str] = ()
+    arguments: Any, *names: str, other_formats: Sequence[str] = (), also: Sequence[str] = ()
 ) -> None:
     """Refuse output files that could not be written in the end, or would overwrite an input.
 
@@ -44,6 +50,16 @@ def check_targets(
         other = taken.setdefault(_real(path), name)
         if other != name:
             raise UsageError(f"{_option(other)} and {option} both name {path}: give each a different file")
+
+
+def answered(
+    asked: Any, function: Callable[..., R], doing: str, limit: float | None = None, **more: Any
+) -> R:
+    """Call a public function with what is asked, and show its progress; `doing` is its first line."""
+    known = options_of(type(asked), PYTHON)
+    with progress_line(doing, limit) as line:
+        watched = {"on_progress": reporter(line)} if "on_progress" in known else {}
+        return function(**keywords(type(asked), asked, **watched, **more))
 
 
 def hand_over(asked: Any, result: Result, more: str = "", /, **tables: Callable[[], pd.DataFrame]) -> None:
@@ -110,7 +126,7 @@ def say_written(*paths: str | None) -> None:
             print(f"wrote {path}")
 
 
-def _inputs(arguments: argparse.Namespace, outputs: Sequence[str]) -> dict[str, str]:
+def _inputs(arguments: Any, outputs: Sequence[str]) -> dict[str, str]:
     """What to call each file that is there and that an argument names, but for those of `outputs`.
 
     So no list of inputs has to know every option: also the file in ``A=FILE`` is one, those in
@@ -146,13 +162,13 @@ def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def paths_of(arguments: argparse.Namespace, name: str) -> list[str]:
+def paths_of(arguments: Any, name: str) -> list[str]:
     """The files that an option names: none, one, or several where it may be given several times."""
     given: str | list[str] | None = getattr(arguments, name, None)
     return [given] if isinstance(given, str) else given or []
 
 
-def named_paths(arguments: argparse.Namespace, names: Sequence[str]) -> list[tuple[str, str]]:
+def named_paths(arguments: Any, names: Sequence[str]) -> list[tuple[str, str]]:
     """Each file that options name, with the name of its option."""
     return [(name, path) for name in names for path in paths_of(arguments, name)]
 
@@ -199,3 +215,34 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # what can be no name at all
         return False
+
+
+def given_settings(
+    arguments: object, options: Mapping[str, Option], own: Mapping[str, Option]
+) -> dict[str, Any]:
+    """Those that the user has given, each read as the method that is asked for reads it.
+
+    `options`: of all methods. `own`: of the method. What it does not have stays text: the method is the one
+    to refuse it. Raises UsageError on bad text, or where one is given twice that the method takes once.
+    """
+    values = {name: getattr(arguments, name, None) for name in options}
+    return {
+        name: _read(name, value, own[name]) if name in own else value
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+def _read(name: str, value: Any, option: Option) -> Any:
+    """The value of an option, of which there are several where any method takes several."""
+    kind = option.kind
+    if kind.parse is None:
+        return True
+    texts = value if isinstance(value, list) else [value]
+    if len(texts) > 1 and not kind.repeated:
+        raise UsageError(f"{called(name)} is given twice; give it once", option=name)
+    try:
+        read = tuple(map(kind.read, texts))
+    except (DataError, UsageError) as error:
+        raise UsageError(f"{called(name)}: {error}", option=name) from error
+    return read if kind.repeated else read[0]

@@ -1,6 +1,10 @@
-"""One module for each operation: the groups that it is made of, and what it has of its own."""
+"""The options of each command, as classes that are imported when they are needed."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 OPERATIONS = {
     "fit": "linkrisk.solver.options.worst_case:FitCommand",
@@ -32,4 +36,16 @@ OPERATIONS = {
     "tables perturb-sums": "linkrisk.solver.options.table_noise:PerturbSumsCommand",
     "tables compare": "linkrisk.solver.options.table_protection:CompareTableCommand",
 }
-"""What each command can be asked, as module and class, which are imported for that command alone."""
+"""Module and class of the options of each command that has some."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """The request of a command without options."""
+
+
+def operation(command: str) -> type[Any]:
+    """Return the class of requests of a command, such as ``tables suppress``."""
+    module, _, name = OPERATIONS.get(command, f"{__name__}:{Nothing.__name__}").partition(":")
+    kind: type[Any] = getattr(import_module(module), name)
+    return kind

@@ -21,7 +21,7 @@ from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import Queue, Run, RunState
 from linkrisk.solver.app.table_steps import TableAsked, add, asked_before
 from linkrisk.solver.commands.program import build_parser
-from linkrisk.solver.commands.table_actions.common import read_table
+from linkrisk.solver.commands.tables import read_table
 from linkrisk.solver.options.command_line import asked_of
 from linkrisk.solver.options.table_protection import SuppressCommand
 from linkrisk.solver.tables.operations.make import MadeTable

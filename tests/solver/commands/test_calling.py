@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from linkrisk.solver.commands.calling import as_called, program
+from linkrisk.solver.commands.program import as_called, program
 
 
 @pytest.mark.parametrize("package", ["linkrisk", "solver"])

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -21,7 +22,7 @@ from cli_runs import PAIR, check_golden, without_seconds
 
 import linkrisk.__main__
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, limit_shown, progress_line
+from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, limit_of, progress_line
 from linkrisk.solver.run.progress import MEASURES, Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
@@ -344,12 +345,12 @@ def test_a_log_says_how_long_it_may_take():
 
 
 @pytest.mark.parametrize(
-    ("given", "shown"), [(None, 120.0), ("30", 30.0), ("none", None), ("-1", None), ("thirty", None)]
+    ("given", "shown"), [("auto", 120.0), (30.0, 30.0), (None, None), (-1.0, None), (math.inf, None)]
 )
 def test_the_limit_that_is_shown_is_the_one_that_is_kept(given, shown):
-    assert limit_shown(argparse.Namespace(time_limit=given), 120.0) == shown
-    work = argparse.Namespace(time_limit=given, work_limit="5")
-    assert limit_shown(work, 120.0) == (shown if given else None)
+    assert limit_of(argparse.Namespace(time_limit=given)) == shown
+    work = argparse.Namespace(time_limit=given, work_limit=5.0)
+    assert limit_of(work) == (None if given == "auto" else shown)
 
 
 def test_short_work_leaves_no_line_in_a_log():

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
-from linkrisk.solver.commands import sweep as command
-from linkrisk.solver.commands.declared import declare
+from linkrisk.solver.commands import pairs
 from linkrisk.solver.commands.program import main
+from linkrisk.solver.options.command_line import add_options
+from linkrisk.solver.options.operations import operation
 from linkrisk.solver.risk_utility.runs import Status
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
@@ -230,9 +231,9 @@ def test_a_plan_may_have_all_options_of_the_command_but_few():
     import argparse
 
     parser = argparse.ArgumentParser()
-    declare(parser, command)
+    add_options(parser, operation("sweep"))
     own = {action.dest for action in parser._actions} - {"help", "plan", "method"}
-    assert set(command._NOT_IN_PLANS).isdisjoint(own)
+    assert set(pairs._NOT_IN_PLANS).isdisjoint(own)
 
 
 def test_an_empty_map_has_its_titles(capsys):

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR
 
-from linkrisk.solver.commands import display
+from linkrisk.solver.commands import progress as display
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.commands.progress import SILENT, progress_line, reporter
-from linkrisk.solver.commands.progress_json import ProgressJson
+from linkrisk.solver.commands.progress import SILENT, ProgressJson, progress_line, reporter
 from linkrisk.solver.compiling.ahead import PHASE
 from linkrisk.solver.run.progress import Progress, of_search, part_of_call
 

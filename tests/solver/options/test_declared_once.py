@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import re
@@ -17,10 +16,10 @@ from fit_runs import frames
 import linkrisk
 from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
-from linkrisk.solver.app.steps import operation
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.command_line import table, words
 from linkrisk.solver.options.operations import OPERATIONS as DECLARED
+from linkrisk.solver.options.operations import operation
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.worst_case import (
     CompareCommand,
@@ -81,12 +80,10 @@ each = pytest.mark.parametrize("name", OPERATIONS)
 @pytest.fixture
 def function(name, monkeypatch):
     """The function with one more option, and its command."""
-    operation, typed, _ = OPERATIONS[name]
-    made = taking(operation)(getattr(linkrisk, name).__wrapped__)
-    command = f"linkrisk.solver.commands.{name}"
+    asked, typed, _ = OPERATIONS[name]
+    made = taking(asked)(getattr(linkrisk, name).__wrapped__)
     room = "linkage" if name == "evaluate" else "worst_case"
-    monkeypatch.setattr(f"{command}.ASKED", typed)
-    monkeypatch.setattr(f"{command}.{name.capitalize()}Options", operation)
+    monkeypatch.setitem(DECLARED, name, f"{__name__}:{typed.__name__}")
     monkeypatch.setattr(f"linkrisk.solver.{room}.operations.{name}.{name}", made)
     return made
 
@@ -141,19 +138,20 @@ OTHERS = [
 @pytest.mark.parametrize("name", OTHERS)
 def test_every_other_operation_takes_it_as_well(name, capsys, monkeypatch):
     inner = getattr(linkrisk, name).__wrapped__
-    command = importlib.import_module(f"linkrisk.solver.commands.{name}")
-    operation, typed = (
+    command = name.replace("_", "-")
+    asked, typed = (
         dataclass(frozen=True, kw_only=True)(type("More", (one, Shoes), {}))
-        for one in (inner.__globals__[inner.__annotations__["asked"]], command.ASKED)
+        for one in (inner.__globals__[inner.__annotations__["asked"]], operation(command))
     )
-    made = taking(operation)(inner)
+    made = taking(asked)(inner)
     assert inspect.signature(made).parameters["shoe_size"].default == 43.0
     assert "\nshoe_size : float\n    Size of the shoes; default: 43.\n" in inspect.getdoc(made)
     with pytest.raises(TypeError, match=rf"{name}\(\) takes no 'shoesize': did you mean 'shoe_size'\?"):
         made(shoesize=1)
-    monkeypatch.setattr(command, "ASKED", typed)
+    monkeypatch.setattr(f"{__name__}.More", typed, raising=False)
+    monkeypatch.setitem(DECLARED, command, f"{__name__}:More")
     with pytest.raises(SystemExit):
-        main([name.replace("_", "-"), "--help"])
+        main([command, "--help"])
     assert re.search(r"\nshoes:\n  --shoe-size S +size of the shoes; default: 43\n", capsys.readouterr().out)
     assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(typed)
 

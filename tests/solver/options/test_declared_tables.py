@@ -24,6 +24,7 @@ from linkrisk.datasets.options.kinds import NUMBER
 from linkrisk.datasets.options.option import option
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.options.command_line import table, words
+from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.table_protection import SuppressCommand, SuppressOptions
 from linkrisk.solver.options.taking import taking
 
@@ -54,9 +55,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_an_option_is_added_in_one_place(monkeypatch, capsys):
     made = taking(Suppress)(suppress_table.__wrapped__)
-    command = "linkrisk.solver.commands.table_actions.suppress"
-    monkeypatch.setattr(f"{command}.ASKED", SuppressTyped)
-    monkeypatch.setattr(f"{command}.SuppressOptions", Suppress)
+    monkeypatch.setitem(OPERATIONS, "tables suppress", f"{__name__}:SuppressTyped")
     monkeypatch.setattr("linkrisk.solver.tables.operations.suppress_and_audit.suppress_table", made)
     assert inspect.signature(made).parameters["shoe_size"].default == 43.0
     assert made("cells.csv", **READING, shoe_size=41.5).to_dict()["shoe_size"] == 41.5
