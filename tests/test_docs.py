@@ -22,7 +22,7 @@ from linkrisk.solver.commands.program import build_parser, main
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.options.table_protection import METHODS as TABLE_METHODS
 from linkrisk.solver.risk_utility.maskings import maskings_of
-from linkrisk.solver.schemas.kinds import content_schema
+from linkrisk.solver.schemas.keys import content_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
-from linkrisk.solver.app.progress import ProgressReader  # noqa: E402
+from linkrisk.solver.app.answers import ProgressReader  # noqa: E402
 from linkrisk.solver.app.project import Project  # noqa: E402
 from linkrisk.solver.app.runs import runs_of  # noqa: E402
 

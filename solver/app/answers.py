@@ -1,21 +1,146 @@
-"""A run in one sentence, and what several runs can be compared by; made from their JSON."""
+"""Results and progress of runs, in the words of the application."""
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.microdata.strict_json import kind_of
-from linkrisk.solver.app.runs import Run, RunState
+from linkrisk.solver.app.runs import PROGRESS, Run, RunState
 from linkrisk.solver.documents.document import Headline, shown
-from linkrisk.solver.documents.formats import NOTHING, percent
 from linkrisk.solver.documents.short import short_of
+from linkrisk.solver.documents.wording import NOTHING, count, percent
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.incumbent import PROVEN
 from linkrisk.solver.run.number_format import MINUS
 from linkrisk.solver.schemas import reading
 from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.schemas.reading import Interval
+
+
+@dataclass
+class Course:
+    """Attack and bound of one family over time, or cost and bound of what shall be least."""
+
+    family: str  # its name; empty where the command does not say
+    began: float = 0.0  # seconds of the command when it began
+    # every change; seconds since the family began
+    points: list[tuple[float, float, float]] = field(default_factory=list)
+    # `phase`, `work`: what is being done, and how much of it
+    phase: str = ""
+    work: str = ""
+    total: float | None = None  # records, or the sum of their weights
+    # whether the best answer is a cost, which the bound is below; the points are (seconds, bound, cost)
+    costs: bool = False
+
+    @property
+    def interval(self) -> str:
+        """Attack and bound now."""
+        _, attack, bound = self.points[-1]
+        if self.costs:
+            proven = bound - attack <= PROVEN * max(1.0, bound)
+            return f"cost {count(bound)}, " + ("proven least" if proven else f"at least {count(attack)}")
+        of = "" if self.total is None else f" of {count(self.total)}"
+        if bound - attack <= PROVEN:
+            return f"{count(attack)}{of}, proven"
+        if self.total is not None and not is_bound(attack, bound, self.total):
+            return f"{count(attack)}{of}, no bound yet"
+        return f"{count(attack)} to {count(bound)}{of}"
+
+    @property
+    def sentence(self) -> str:
+        """Attack, bound and phase in a sentence."""
+        if self.costs:  # its work says the same in words, or a step and how much of it is left
+            work = self.work.removeprefix(f"{self.family}: ")
+            step = work if ": " in work else ""
+            return ", ".join(part for part in (self.interval, step or self.phase) if part)
+        return ", ".join(part for part in (self.interval, self.phase, self.work) if part)
+
+
+class ProgressReader:
+    """Reads the progress of a run, only what is new each time.
+
+    `courses`: by family, in the order in which they began. `said`: the stage that was last named, also where
+    there is no bound yet. `done`: share of the command that is done, where it says so.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._path: Path = run.folder / PROGRESS
+        self._offset = 0
+        self._last: str | None = None
+        self.courses: dict[str, Course] = {}
+        self.said = ""
+        self.done: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """Phase of the run, with attack and bound of the family in hand."""
+        if self._last is None:
+            return self.said
+        course = self.courses[self._last]
+        family = f"{course.family}: " if course.family else ""
+        if course.costs:
+            sentence = f"against {family}{course.sentence}" if family else course.sentence
+            return sentence[:1].upper() + sentence[1:]
+        return f"{family}{course.sentence}"
+
+    def read(self) -> bool:
+        """Take in what has been written since; whether there was something."""
+        content = b""
+        with contextlib.suppress(OSError), self._path.open("rb") as file:
+            file.seek(self._offset)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]  # of a line that is being written, the rest comes later
+        self._offset += len(whole)
+        for line in whole.splitlines():
+            with contextlib.suppress(ValueError):
+                said = json.loads(line)
+                if isinstance(said, dict):
+                    self._take(said)
+        return bool(whole)
+
+    def end(self, result: object) -> bool:
+        """Add the final cost of a search, which may be better than the last that it reported."""
+        course = self.courses.get("")
+        if course is None or not course.costs or not isinstance(result, Mapping):
+            return False
+        cost, bound = result.get("cost"), result.get("bound")
+        if cost is None or bound is None or course.points[-1][1:] == (bound, cost):
+            return False
+        seconds = max(course.points[-1][0], float(result.get("seconds") or 0.0) - course.began)
+        course.points.append((seconds, float(bound), float(cost)))
+        return True
+
+    def _take(self, said: dict[str, Any]) -> None:
+        self.said = str(said.get("phase") or self.said)
+        self.done = said.get("done", self.done)
+        costs = said.get("cost") is not None
+        attack, bound = said.get("linked"), said.get("bound")
+        if costs and bound is not None:
+            attack, bound = bound, said["cost"]
+        family = str(said.get("about") or "")
+        if attack is None or bound is None:
+            self._last = None
+            self.said = ", ".join(part for part in (self.said, family, str(said.get("work") or "")) if part)
+            return
+        seconds = float(said.get("seconds") or 0.0)
+        course = self.courses.setdefault(family, Course(family, seconds))
+        self._last, course.costs = family, costs
+        course.phase, course.work = str(said.get("phase") or ""), str(said.get("work") or "")
+        course.total = said.get("total", course.total)
+        attack, bound = float(attack), float(bound)
+        if course.points and not costs:  # a family that is searched again says first what it has counted anew
+            attack, bound = max(attack, course.points[-1][1]), min(bound, course.points[-1][2])
+        point = (seconds - course.began, attack, bound)
+        if len(course.points) > 1 and course.points[-2][1:] == course.points[-1][1:] == point[1:]:
+            course.points[-1] = point  # it only went on
+        else:
+            course.points.append(point)
+
 
 _STATES = {
     RunState.WAITING: "waits for the runs before it",
@@ -30,7 +155,7 @@ _GOOD = {"risk": ("below",), "tables": ("below", "open", "unknown")}
 
 
 def least_risk(intervals: Mapping[str, Interval]) -> str:
-    """Which of several runs has the least worst case, as far as their intervals tell."""
+    """Find the run with the least worst case, where the intervals decide it."""
     shares = {name: one.shares for name, one in intervals.items()}
     best = min(shares, key=lambda name: shares[name][::-1])
     others = min(low for name, (low, _) in shares.items() if name != best)
@@ -57,7 +182,7 @@ def interval_of(result: Any) -> Interval | None:
 
 
 def answer(run: Run) -> str:
-    """What is to be said of a run, in a sentence."""
+    """Summarise a run in a sentence."""
     state = run.state
     if state in _STATES:
         return _STATES[state].capitalize()
@@ -81,7 +206,7 @@ def _found(run: Run, result: Any) -> str:
 
 
 def _judged(run: Run) -> Headline | None:
-    """What is said of whether a table or the file of a `risk` may be released; None of other runs."""
+    """Return the verdict on the release of a table or of the file of a `risk`; None of other runs."""
     judges = run.command["kind"] in ("tables", "risk") and isinstance(run.result, Mapping)
     return _headline(run.result) if judges else None
 
@@ -96,7 +221,7 @@ def _headline(result: Mapping[str, Any]) -> Headline:
 
 
 def grounds(run: Run) -> tuple[str, ...]:
-    """What else stands behind the verdict of a `risk` or a table, a sentence each."""
+    """List the further grounds of the verdict of a `risk` or a table, a sentence each."""
     head = _judged(run)
     return () if head is None else head.reasons
 
@@ -141,7 +266,7 @@ class Difference:
 
 def difference(first: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> Difference | None:
     """What a number differs by, and whether that is better; None where there are not two numbers."""
-    from linkrisk.solver.documents.formats import points_text, significant
+    from linkrisk.solver.documents.wording import points_text, significant
 
     if not (first and other) or first.get("value") is None or other.get("value") is None:
         return None

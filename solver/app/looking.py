@@ -1,4 +1,4 @@
-"""What is in a file, found out by a process of its own: the server itself reads no data, and stays quick."""
+"""Description and first rows of a file, read by a child process: the server itself reads no data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkrisk.solver.app.project import OWN, Project, environment, read_json
 
 
 async def found_by(module: str, project: Project, file: str, target: Path, *words: str) -> Any:
-    """What a module of this application finds in a file of the project, and tells in the file `target`."""
+    """Run a module of this application on a file of the project, and read its answer from `target`."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module, file, str(target), json.dumps(project.signs), *words),
         cwd=project.folder,
@@ -32,7 +32,7 @@ async def found_by(module: str, project: Project, file: str, target: Path, *word
 
 
 def tell(file: str, target: str, signs: str, find: Callable[[], dict[str, Any]]) -> int:
-    """Write what is found with these signs in numbers, or ``error``: a line that says what is wrong."""
+    """Write the answer, read with these signs in numbers, or ``error`` with a message."""
     from linkrisk.datasets.microdata.formats.number_text import reading
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.errors import LinkriskError, spelled_by

@@ -1,4 +1,4 @@
-"""What a masking changes, tried by a process of its own on the file, or on the first records of a long one.
+"""Preview of a masking, computed by a child process on the file or its first records.
 
 ``python -m linkrisk.solver.app.preview FILE TARGET SIGNS METHOD ...`` draws with a seed of its own, which
 is not kept: what is released later is another draw.

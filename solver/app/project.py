@@ -82,7 +82,7 @@ def _beside(path: Path, *ends: str) -> bool:
 
 @contextlib.contextmanager
 def private() -> Iterator[None]:
-    """Let nobody but the owner read what is made meanwhile, by this process and by those that it starts."""
+    """Restrict files made meanwhile, by this process and its children, to their owner."""
     before = os.umask(0o077)
     try:
         yield
@@ -129,17 +129,17 @@ class Project:
 
     @property
     def signs(self) -> dict[str, str]:
-        """What stands in the numbers of text files, by the option that says it; as far as that is said."""
+        """Decimal and thousands signs of text files, by their options, as far as they are set."""
         said = read_json(self.folder / OWN / NUMBERS) or {}
         return {name: str(said[name]) for name in SIGNS if said.get(name)}
 
     @property
     def reading(self) -> list[str]:
-        """The arguments that say so, which every command of the project has."""
+        """Arguments of these signs, which every command of the project gets."""
         return [word for name, sign in self.signs.items() for word in (f"--{name}", sign)]
 
     def say_signs(self, **signs: str) -> None:
-        """Keep what stands in numbers, empty for what is found out; DataError if both are the same."""
+        """Set the signs in numbers, empty where they are detected; DataError if both are the same."""
         made = {name: sign for name, sign in {**self.signs, **signs}.items() if sign}
         with reading(**made):
             write_whole(self.folder / OWN / NUMBERS, json.dumps(made) + "\n", mode=SECRET)

@@ -1,4 +1,4 @@
-"""The process of a run: its commands one after the other, each as it would be typed, their output kept.
+"""The process of a run, which executes its commands one by one and keeps their output.
 
 It outlives the server that has started it. Ctrl-C is handed on to the command that runs, and waits for one
 that has not begun; those after it follow if it has ended well, so that an interval that was stopped is still

@@ -1,4 +1,4 @@
-"""Runs: folders with commands and what these have left, from which alone their state is read; the queue."""
+"""Runs as folders of commands and results, which hold all of their state; and their queue."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PROTECTING = ("tables", "suppress", "unsafe")
 
 
 class RunState(StrEnum):
-    """Where a run stands."""
+    """State of a run."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -145,7 +145,7 @@ class Run:
         return [name for name in files if name != RECORD]
 
     def keep(self, name: str, content: Any) -> None:
-        """Write one of the files of the application, which nobody but its owner may read."""
+        """Write a file of the application, readable by its owner alone."""
         write_whole(self.folder / name, json.dumps(content, indent=2, ensure_ascii=False) + "\n", mode=SECRET)
 
     def text(self, name: str, most: int = 20_000) -> str:

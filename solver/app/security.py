@@ -1,4 +1,4 @@
-"""Who may ask: a guard around the whole application, its pages, files, uploads and sockets alike.
+"""Access control of the application: one guard for pages, files, uploads and sockets.
 
 Every request has to name this server as its host, come from its own pages, and bring the secret; nothing else
 of it is looked at before.
@@ -143,7 +143,7 @@ class Guard:
         return self._access.most if "/upload/" in scope["path"] else SMALL
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, count what it brings, and say with the answer what pages may load."""
+        """Pass the request on, count its body, and add the policy of what pages may load to the answer."""
         left, begun = self._most(scope), False
 
         async def counted() -> Message:
@@ -182,7 +182,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _length(headers: dict[str, list[str]]) -> int:
-    """What a request says that it brings; what it does not say is counted as it comes."""
+    """Declared length of a request; without one it is counted as it arrives."""
     said = headers.get("content-length", ["0"])[0]
     return int(said) if said.isdigit() else 0
 

@@ -90,16 +90,16 @@ FAVICON = (
 
 
 def build(state: State, said: str) -> None:
-    """Register pages, files, the queue and the guard with NiceGUI, and what is said once it listens."""
+    """Register pages, files, queue and guard with NiceGUI, and the message at its start."""
     from nicegui import app, ui
     from nicegui.server import Server
 
-    from linkrisk.solver.app.pages import compare, data, masking, new_run, runs, tables
+    from linkrisk.solver.app.pages import data, masking, new_run, runs, tables
 
     app.add_middleware(Guard, access=state.access)
     ui.add_css((Path(__file__).parent / "style.css").read_text(encoding="utf-8"), shared=True)
     _serve_files(state)
-    for module in (compare, data, masking, new_run, runs, tables):
+    for module in (data, masking, new_run, runs, tables):
         module.register(state)
 
     async def keep_queue() -> None:

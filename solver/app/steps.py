@@ -1,4 +1,4 @@
-"""What is clicked, as commands: values of options and the words that say them; runs about records."""
+"""Forms as commands: values of options, their words, and the runs on microdata."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Step:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The values that the command is told."""
+        """Values that are passed to the command."""
         known = options_of(operation(self.command), COMMAND)
         found = {name: value for name, value in self.values.items() if name in known}
         for name in list(found):
@@ -166,7 +166,7 @@ class Asked:
 
     @property
     def by_k(self) -> bool:
-        """Whether only `k` says what is unsafe."""
+        """Whether unsafe combinations are defined by `k` alone."""
         recounted = self.kind == SUPPRESS and self.values.get("problem", COVER) != COVER
         return not self.small or recounted
 
@@ -217,7 +217,7 @@ class Asked:
         return rare if self.leveled else (*rare, "hierarchies")
 
     def check(self) -> None:
-        """Refuse with a LinkriskError what cannot be answered, or is not whole yet."""
+        """Raise LinkriskError for a question that is incomplete or has no answer."""
         for name, said in _NEEDED.get(self.kind, {}).items():
             if not self.values.get(name):
                 raise UsageError(said)
@@ -273,7 +273,7 @@ def _mask_step(file: str, methods: Sequence[str], folder: str, **values: Any) ->
 
 
 def shuffled_by(project: Project, masked: str) -> str:
-    """The record that says who is who in a file that a run has shuffled; empty where there is none."""
+    """Find the record of the order in which a run has shuffled a file; empty where there is none."""
     record = f"{Path(masked).parent.as_posix()}/{RECORD}"
     content = read_json(project.folder / record) if masked.startswith(f"{RUNS}/") else None
     return record if isinstance(content, dict) and content.get("order") else ""

@@ -1,4 +1,4 @@
-"""What is clicked of tables, as commands: a table that is there or one of microdata, and its treatment."""
+"""Forms about tables as commands: a given table or one of microdata, and its protection."""
 
 from __future__ import annotations
 
@@ -95,13 +95,13 @@ class TableAsked:
 
     @property
     def whole(self) -> bool:
-        """Whether the file of cells says itself which relations there are."""
+        """Whether the file of cells contains its relations."""
         cells = self.tables[0][0] if self.tables else ""
         return bool(cells) and ("metadata" in self.values or Path(cells).suffix.lower() in WHOLE)
 
     @property
     def ready(self) -> Pairs:
-        """Cells and relations of each table that is there, but for one that says itself what it is."""
+        """Cells and relations of each given table, but for one in a single file."""
         return () if self.made is not None or self.whole else [pair for pair in self.tables if pair[0]]
 
     @property

@@ -1,4 +1,4 @@
-"""Which attributes leak, and what masking has cost them: bars with ranges, and maps of squares."""
+"""Charts of attributes: weights, interactions, withheld attributes and information loss."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from typing import Any
 import altair as alt
 
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.charts.chart import INK, Chart
+from linkrisk.solver.charts.chart import INK, Chart, Column, Of, Table
 from linkrisk.solver.charts.rows import Row, bars
-from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import OWN, SIMPLE, WORST, Picture, chart, lines, named, told
-from linkrisk.solver.charts.wording import cut, in_words, kept, listed, name_of, points, ranged, written
+from linkrisk.solver.charts.theme import (
+    OWN,
+    SIMPLE,
+    WORST,
+    Picture,
+    chart,
+    cut,
+    in_words,
+    kept,
+    lines,
+    listed,
+    name_of,
+    named,
+    points,
+    ranged,
+    told,
+    written,
+)
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import fit_of, fits, measure, number
 

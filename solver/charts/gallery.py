@@ -1,4 +1,4 @@
-"""All charts by name: what each is made of, and how it is asked for."""
+"""The registry of charts: their modules, and the results that they draw."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import fits, measure
 
 GALLERY: Mapping[str, tuple[str, ...]] = {
-    "headline": ("headline", "fit"),
-    "bound": ("bound", "fit"),
+    "headline": ("worst_case", "fit"),
+    "bound": ("worst_case", "fit"),
     "weights": ("attributes", "attributes", "fit"),
     "shapley": ("attributes", "attributes", "fit"),
     "interactions": ("attributes", "attributes", "fit"),

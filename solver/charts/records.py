@@ -1,4 +1,4 @@
-"""Which records leak: what makes the distances of one, risk by category, where partners stand."""
+"""Charts of records: parts of a distance, risk by group, ranks of true matches."""
 
 from __future__ import annotations
 
@@ -12,11 +12,25 @@ from typing import Any
 import altair as alt
 
 from linkrisk.datasets.microdata.names import group_in_words
-from linkrisk.solver.charts.chart import INK, Chart
+from linkrisk.solver.charts.chart import INK, Chart, Column, Of, Table
 from linkrisk.solver.charts.rows import MOST, Row, bars
-from linkrisk.solver.charts.table import Column, Of, Table
-from linkrisk.solver.charts.theme import REFERENCE, WHOLE, WORST, Picture, chart, named, told
-from linkrisk.solver.charts.wording import cut, in_words, kept, labelled, listed, name_of, share, written
+from linkrisk.solver.charts.theme import (
+    REFERENCE,
+    WHOLE,
+    WORST,
+    Picture,
+    chart,
+    cut,
+    in_words,
+    kept,
+    labelled,
+    listed,
+    name_of,
+    named,
+    share,
+    told,
+    written,
+)
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import fits, is_weighted, measure, number
 
@@ -199,7 +213,7 @@ _FILLS = {
 
 
 def ranks(result: Json) -> Chart | None:
-    """Records by the place of their partner among all candidates; None where that was not looked at."""
+    """Draw the ranks of partners among all candidates; None where they were not measured."""
     attacks = [one for one in measure(result, "records").get("attacks") or () if one.get("rank")]
     if not attacks:
         return None

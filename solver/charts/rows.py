@@ -1,4 +1,4 @@
-"""Charts with a line for each number: its name, a bar with its interval, and the number itself."""
+"""Bar charts with intervals, and the number beside each bar."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 import altair as alt
 from altair.utils.schemapi import debug_mode
 
-from linkrisk.solver.charts.chart import INK, Chart
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import INK, Chart, Of, Table
 from linkrisk.solver.charts.theme import (
     NO_LEVEL,
     OWN,
@@ -20,11 +19,13 @@ from linkrisk.solver.charts.theme import (
     Level,
     Picture,
     chart,
+    cut,
+    kept,
     lines,
+    listed,
     named,
     told,
 )
-from linkrisk.solver.charts.wording import cut, kept, listed
 from linkrisk.solver.schemas.reading import upper_end
 
 _STEP = 23

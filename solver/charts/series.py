@@ -1,4 +1,4 @@
-"""Shares along an axis: what an intruder knows, releases, widths of intervals, weights of links."""
+"""Charts of series: learning curve, releases, interval disclosure, reliability of links."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import Chart, Of, Table
 from linkrisk.solver.charts.theme import (
     NO_LEVEL,
     SIMPLE,
@@ -18,11 +17,18 @@ from linkrisk.solver.charts.theme import (
     Level,
     Picture,
     chart,
+    in_words,
+    kept,
+    listed,
+    name_of,
     named,
+    ranged,
     series,
+    share,
     told,
+    worst_said,
+    written,
 )
-from linkrisk.solver.charts.wording import in_words, kept, listed, name_of, ranged, share, worst_said, written
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import Interval, measure
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM of a program from its first moment on: they wait until an import is done."""
+"""Signal handlers of the program's start, which defer Ctrl-C and SIGTERM until an import is done."""
 
 from __future__ import annotations
 

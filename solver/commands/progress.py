@@ -56,7 +56,7 @@ class Display(ABC):
         self._text = text
 
     def report(self, progress: Progress) -> None:
-        """Show what a running call says of itself."""
+        """Show the progress of a running call."""
         self._count_compiling(progress.phase == PHASE)
         if progress.phase == PHASE:
             self.announce("compiling, once for this machine: a minute or two")
@@ -117,7 +117,7 @@ def _uncounted(progress: Progress) -> str:
 
 
 def _short(value: float) -> str:
-    """Six digits, and whole numbers whole."""
+    """Format a number in six digits; integers without decimals."""
     return str(int(value)) if float(value).is_integer() else f"{value:g}"
 
 
@@ -283,7 +283,7 @@ class Limited(Protocol):
 
 
 def limit_of(asked: Limited) -> float | None:
-    """Seconds that a command may take; None for no limit. What is no limit is left to whoever refuses it."""
+    """Seconds that a command may take; None for no limit, and for a value that will be refused."""
     seconds = asked.time_limit
     if isinstance(seconds, str):
         seconds = SECONDS if getattr(asked, "work_limit", None) is None else None
@@ -291,5 +291,5 @@ def limit_of(asked: Limited) -> float | None:
 
 
 def reporter(line: Display | None) -> Reporter | None:
-    """What a search or a compilation tells its progress to: the line, if there is one."""
+    """Return the reporter of a line of progress, if there is one."""
     return None if line is None else line.report

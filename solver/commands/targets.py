@@ -1,4 +1,4 @@
-"""Output files, checked before the work is done; calls of public functions, and what is written of them."""
+"""Calls of public functions, and their output files, which are checked before the work is done."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def answered(
 
 
 def hand_over(asked: Any, result: Result, more: str = "", /, **tables: Callable[[], pd.DataFrame]) -> None:
-    """Print a result in short, write what was asked for, and say so.
+    """Print a result in short, write the files that were asked for, and name them.
 
     A reader that has gone away does not cost the files of a long run.
 
@@ -91,7 +91,7 @@ def hand_over(asked: Any, result: Result, more: str = "", /, **tables: Callable[
 
 
 def write_content(asked: Any, content: Mapping[str, Any]) -> None:
-    """Write JSON and report of what a result says, as far as they were asked for."""
+    """Write JSON and report of a result, as far as they were asked for."""
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.run.result import dump_json
 

@@ -1,4 +1,4 @@
-"""What a result says, apart from how it looks: sections of blocks for terminal, notebook, page and app."""
+"""The document model: sections of blocks for terminal, notebook, page and application."""
 
 from __future__ import annotations
 
@@ -8,13 +8,81 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
-from typing import Any, ClassVar, ParamSpec, TypeGuard
+from typing import Any, ClassVar, ParamSpec, Self, TypeGuard
 
-from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.table import Table
-from linkrisk.solver.documents.cell_grid import CellGrid
+from linkrisk.solver.charts.chart import Chart, Table
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
+
+
+class CellState(StrEnum):
+    """What became of a cell of a statistical table, in the order of legends."""
+
+    words: str
+    letter: str  # the mark beside its value, as on colour alone nothing hangs; of statuses those of ARGUS
+
+    def __new__(cls, name: str, words: str = "", letter: str = "") -> Self:
+        """Take the name with its meaning."""
+        made = str.__new__(cls, name)
+        made._value_, made.words, made.letter = name, words, letter
+        return made
+
+    PUBLISHED = "published", "published"
+    SHORT = "short", "sensitive, not protected", "!"
+    SENSITIVE = "sensitive", "sensitive", "u"
+    SECONDARY = "secondary", "suppressed with them", "m"
+    GONE = "gone", "suppressed", "x"
+    FIXED = "fixed", "always published", "z"
+    UP = "up", "changed, up", "\N{UPWARDS ARROW}"
+    DOWN = "down", "changed, down", "\N{DOWNWARDS ARROW}"
+    ABSENT = "absent", "no such cell"
+
+
+SUPPRESSED = frozenset((CellState.SENSITIVE, CellState.SECONDARY, CellState.SHORT, CellState.GONE))
+"""Of cells whose value is not published; of the last one nothing else is said."""
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One cell of `CellGrid`."""
+
+    state: CellState
+    text: str  # its value, as it is written
+    note: str = ""  # what else is known of it
+
+
+@dataclass(frozen=True)
+class CellGrid:
+    """A statistical table that shows the status of every cell, with details under the cursor."""
+
+    kind: ClassVar[str] = "cells"
+    caption: str
+    row_variable: str
+    column_variable: str  # empty where there is one variable only
+    rows: tuple[str, ...]  # codes
+    columns: tuple[str, ...]
+    cells: Sequence[Sequence[GridCell]]  # a list for each row
+
+    @property
+    def states(self) -> list[CellState]:
+        """Those that there are and that have a mark: what a legend explains."""
+        found = {one.state for line in self.cells for one in line}
+        return [state for state in CellState if state.letter and state in found]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grid as JSON."""
+        lines = [[[one.state.value, one.text, one.note] for one in line] for line in self.cells]
+        return {**vars(self), "rows": list(self.rows), "columns": list(self.columns), "cells": lines}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> CellGrid:
+        """The grid of a JSON; KeyError, TypeError or ValueError when it is none."""
+        cells = [
+            [GridCell(CellState(state), text, note) for state, text, note in line] for line in given["cells"]
+        ]
+        rows, columns = tuple(given["rows"]), tuple(given["columns"])
+        return cls(**{**given, "rows": rows, "columns": columns, "cells": cells})
+
 
 P = ParamSpec("P")
 
@@ -223,7 +291,7 @@ class Document(Result):
 
 @contextmanager
 def shown(source: str) -> Iterator[None]:
-    """Refuse JSON that lacks what is said of it: `source` is what to give instead."""
+    """Refuse JSON with missing keys: `source` is what to give instead."""
     try:
         yield
     except UsageError:
@@ -234,7 +302,7 @@ def shown(source: str) -> Iterator[None]:
 
 
 def page(source: str) -> Callable[[Callable[P, Document]], Callable[P, Document]]:
-    """Make of a maker of documents one that dates them, and refuses JSON that lacks what they say.
+    """Decorate a maker of documents: it dates them, and refuses JSON with missing keys.
 
     The `source` is what to give instead: "what `fit --json` wrote".
     """

@@ -1,4 +1,4 @@
-"""A document as a card of HTML for a notebook: a sentence, a bar, values and tables. All text is escaped."""
+"""Rendering of a document as a card of HTML for a notebook; all text is escaped."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _MAKERS = {
     "linkage.short": {"evaluation": "evaluation", "link": "linkage", "links": "found"},
     "masking.short": {"masking": "masking"},
     "protocol.run": {"protocol": "said"},
-    "report.measured": {"measure": "measure", "risk": "risk"},
+    "report.summary": {"measure": "measure", "risk": "risk"},
     "report.sweep": {"sweep": "swept"},
     "report.worst_case": {"fit": "fitted", "verification": "verification"},
     "suppression.short": {"suppression": "suppression", "unsafe": "unsafe"},

@@ -1,4 +1,4 @@
-"""A document as text: the sentence on top with its bar, names and values, tables, notes."""
+"""Rendering of a document as text for a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import Of, Table
 from linkrisk.solver.documents.document import (
     Block,
     Choice,
@@ -21,7 +21,7 @@ from linkrisk.solver.documents.document import (
     Paragraph,
     Section,
 )
-from linkrisk.solver.documents.formats import NARROW_SPACE, cell_text, is_numeric
+from linkrisk.solver.documents.wording import NARROW_SPACE, cell_text, is_numeric
 
 _BLOCKS, _PLAIN = "█▒░", "#=."
 """What is re-identified, what lies between attack and bound, and the rest."""
@@ -179,7 +179,7 @@ def bar(low: float, high: float, width: int, marks: str = _BLOCKS) -> str:
 
 
 def columns(stream: TextIO) -> int:
-    """Width of a terminal, or what the environment says of it (COLUMNS); 80 of all else."""
+    """Width of a terminal, or that of the environment (COLUMNS); 80 of all else."""
     said = os.environ.get("COLUMNS", "")
     if said.isdigit() and int(said):
         return int(said)

@@ -1,7 +1,8 @@
-"""Words and numbers that answers in short and sections of reports share."""
+"""Numbers, words and tables that answers in short and sections of reports share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,12 +10,99 @@ from typing import Any
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words, shown_names
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Headline, Paragraph
-from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs
-from linkrisk.solver.run.number_format import confident, percent, persons, several
+from linkrisk.solver.run.number_format import MINUS, confident, persons, several
+from linkrisk.solver.run.number_format import count as whole_count
+from linkrisk.solver.run.number_format import percent as share_percent
 from linkrisk.solver.schemas.keys import Json
+
+NOTHING = "\N{EN DASH}"
+NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+_SMALLEST, _LARGEST = 1e-4, 1e15
+
+
+def count(value: float | None) -> str:
+    """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
+    return NOTHING if value is None else whole_count(value)
+
+
+def percent(part: float | None, whole: float) -> str:
+    """Write a share of `whole`: ``93.0 %``; never 0 or 100 per cent for what is not exactly that."""
+    if part is None or whole <= 0:
+        return NOTHING
+    return share_percent(part / whole).replace(" ", NARROW_SPACE)
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """Write a measurement with `digits` significant digits."""
+    return _minus(f"{value:.{digits}g}")
+
+
+def weight(value: float, breaks_ties: bool = False) -> str:
+    """Write a share with four decimals; 0 for one that prints as zero and that nothing hangs on."""
+    text = f"{value:.4f}"
+    if float(text):
+        return _minus(text)
+    return "0.0000" if breaks_ties else "0"
+
+
+def duration(seconds: float | None) -> str:
+    """Write a time: ``0.42 s``, ``12.3 s``, ``120 s``, ``10 min 20 s``, ``2 h 05 min``."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 600:
+        text = f"{seconds:.2f}" if seconds < 10 else f"{seconds:.1f}"
+        return f"{text.rstrip('0').rstrip('.')} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 120:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def number_text(value: float) -> str:
+    """Write a measurement with four significant digits: ``0.1235``, ``12,346``, ``1.2e−06``."""
+    plain = _SMALLEST <= abs(value) < _LARGEST
+    return count(round(value)) if plain and abs(value) >= 1000 else significant(value)
+
+
+def points_text(difference: float) -> str:
+    """Write a difference of shares in percentage points: ``33.0 points``."""
+    return f"{share_percent(difference).removesuffix(' %')} points"
+
+
+WRITERS = {
+    Of.COUNT: count,
+    Of.NUMBER: number_text,
+    Of.SHARE: share_percent,
+    Of.POINTS: points_text,
+    Of.SECONDS: duration,
+}
+
+
+def cell_text(value: Any, of: Of) -> str:
+    """Write a cell: ``12,345``, ``0.1235``, ``81.0 %``, ``3.0 points``, ``12.3 s``, ``yes``; else a dash.
+
+    A value of another kind than its column, such as a word among numbers, is written as it is.
+    """
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float) or of not in WRITERS:
+        return str(value)
+    return WRITERS[of](value)
+
+
+def is_numeric(of: Of) -> bool:
+    """Whether a column is aligned to the right."""
+    return of in WRITERS
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", MINUS)
+
 
 WAYS = {
     "original-to-masked": "from each original record to its nearest masked record",
@@ -44,7 +132,7 @@ def size_line(name: str, records: int, many: int, what: str) -> str:
 
 
 def left_in(identifiers: Sequence[str]) -> str:
-    """What is said of columns that name the records; nothing where there are none."""
+    """Warn of columns that name the records; nothing where there are none."""
     named = shown_names(identifiers)
     return named and f"{named}: left in, and name the records; {called('drop')} leaves them out"
 
@@ -94,9 +182,9 @@ def sum_of_parts(parts: Mapping[str, int]) -> str:
 
 
 def of_all(part: float, total: float, *, weighted: bool = False) -> str:
-    """``324 of 400 (81.0 %)``; of sampling weights whole persons."""
+    """Spell a part of all: ``324 of 400 (81.0 %)``; of sampling weights rounded persons."""
     number = persons if weighted else count
-    return f"{number(part)} of {number(total)} ({percent(part / total if total else 0.0)})"
+    return f"{number(part)} of {number(total)} ({share_percent(part / total if total else 0.0)})"
 
 
 def baselines(result: Json) -> Iterator[Block]:

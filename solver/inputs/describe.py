@@ -12,8 +12,8 @@ from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.schema_files import write_schema
 from linkrisk.datasets.microdata.tables import Table, load_table
-from linkrisk.solver.charts.table import Column, Of
-from linkrisk.solver.charts.table import Table as ShownTable
+from linkrisk.solver.charts.chart import Column, Of
+from linkrisk.solver.charts.chart import Table as ShownTable
 from linkrisk.solver.documents.document import Document, Items
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import size_line, table

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Paragraph
-from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (
     baselines,
+    count,
     heading,
     of_all,
     sizes_line,

@@ -1,1 +1,1 @@
-"""What every operation can be asked, by subject; nothing here needs a library, so that help comes at once."""
+"""Options of all operations, by subject; nothing here needs a library, for help without delay."""

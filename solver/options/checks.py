@@ -1,4 +1,4 @@
-"""What is checked of every request: values are choices that there are, no option is without effect."""
+"""Validation of requests: values are known choices, and no option is without effect."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _usual(one: Option, value: Any) -> bool:
 
 
 def _check_partners(known: Mapping[str, Option], given: Mapping[str, Any]) -> None:
-    """Refuse an option without any of those that it says something of."""
+    """Refuse an option without any of those that it qualifies."""
     for name in given:
         one = known[name]
         needs = [other for other in one.needs if other in known]

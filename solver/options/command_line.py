@@ -89,7 +89,7 @@ class _Once(argparse.Action):
 
 
 def flag_of(one: Option) -> str:
-    """What a command calls an option; a switch that is on by default is switched off by one that says no."""
+    """Return the flag of an option; of a switch that is on by default ``--no-...``."""
     said = one.flag or one.name.replace("_", "-")
     if one.bare:
         return one.metavar
@@ -107,7 +107,7 @@ def flags_of(operation: type[Any]) -> dict[str, str]:
 
 
 def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> O:
-    """The request that parsed arguments are; `more` is what no command line says.
+    """Make a request of parsed arguments; `more` are fields without a flag.
 
     Raises UsageError if a word is not what its option takes, with the option and how to write it.
     """
@@ -128,7 +128,7 @@ def asked_of(operation: type[O], arguments: argparse.Namespace, **more: Any) -> 
 
 
 def read_word(one: Option, text: str, name: str) -> Any:
-    """What a word says as a value of an option; UsageError, which calls the option by `name`, if nothing."""
+    """Parse a word as a value of an option; UsageError, with its `name`, if it is none."""
     assert one.kind.parse is not None
     try:
         return one.kind.parse(text)

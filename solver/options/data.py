@@ -75,7 +75,7 @@ class Order:
 
 @dataclass(frozen=True)
 class DescribeOptions:
-    """What `describe` can be asked."""
+    """Options of `describe`."""
 
     data: TableLike = field(
         metadata=declared("the file, of any format", FILE, bare=True, metavar="FILE", label="File")
@@ -84,7 +84,7 @@ class DescribeOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DescribeCommand(DescribeOptions):
-    """What the command `describe` can be asked."""
+    """Options of the command `describe`."""
 
     output: str | None = option(
         None, "write the schema, as .toml (with comments) or .json", WRITTEN, metavar="SCHEMA"
@@ -108,19 +108,19 @@ class Named:
 
 @dataclass(frozen=True, kw_only=True)
 class ListCommand:
-    """What `datasets list` can be asked."""
+    """Options of `datasets list`."""
 
     json: bool = option(False, "print JSON", SWITCH, faces=_TYPED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowCommand(Named, ListCommand):
-    """What `datasets show` can be asked."""
+    """Options of `datasets show`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FetchCommand(Named):
-    """What `datasets fetch` can be asked."""
+    """Options of `datasets fetch`."""
 
     output: str | None = written("also write it, in the format of the suffix")
 
@@ -130,7 +130,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, kw_only=True)
 class AppCommand:
-    """What the command `app` can be asked."""
+    """Options of the command `app`."""
 
     project: str = option(
         "linkrisk-project",

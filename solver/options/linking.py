@@ -103,7 +103,7 @@ class Own:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Named:
-    """What the records of either file are called, where nobody knows which is which."""
+    """Names of the records of either file, where true links are unknown."""
 
     title = _FILES
 
@@ -243,13 +243,13 @@ class LinkageOptions(Compared, Own, Scales, Training, Way, Rivals, Matched, Scor
 
     @property
     def labels(self) -> tuple[str | None, str | None]:
-        """Columns of either file that say what its records are called, and are not compared."""
+        """Columns of either file that name its records, and are not compared."""
         return self.id, self.id
 
 
 @dataclass(frozen=True, kw_only=True)
 class UnknownOptions(Compared, Named, Scales, Way, Matched, Decided, Seeded):
-    """What to link with what, where nobody knows which record is which."""
+    """Columns and records to be linked, where true links are unknown."""
 
     truth: ClassVar[bool] = False
     original_attributes: ClassVar[None] = None
@@ -324,14 +324,14 @@ class MethodOfPasses:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkOptions(Method, LinkedFiles, LinkageOptions, Workers, Parametrised, Live):
-    """What `link` can be asked."""
+    """Options of `link`."""
 
     words: ClassVar[Mapping[str, str]] = _WORDS
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindOptions(MethodOfPasses, LinkedFiles, UnknownOptions, Workers, Parametrised, Live):
-    """What `find_links` can be asked."""
+    """Options of `find_links`."""
 
     words: ClassVar[Mapping[str, str]] = _WORDS
 
@@ -366,12 +366,12 @@ class Records:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkCommand(LinkOptions, Whole, Records, Pairs):
-    """What the command `link` can be asked."""
+    """Options of the command `link`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindCommand(FindOptions, Whole, Pairs):
-    """What the command `find-links` can be asked."""
+    """Options of the command `find-links`."""
 
 
 LINK = with_parameters(LinkCommand, all_settings(), "settings of the methods", "workers")

@@ -95,7 +95,7 @@ class Shuffled:
 
 @dataclass(frozen=True, kw_only=True)
 class MaskOptions(Methods, Columns, Dropped, Shuffled, Watched):
-    """What `mask` can be asked."""
+    """Options of `mask`."""
 
     seed: int | None = option(
         None,
@@ -120,7 +120,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class MaskCommand(Methods, Output, Columns, Dropped, Shuffled, Watched):
-    """What the command `mask` can be asked, besides the parameters of all methods."""
+    """Options of the command `mask`, besides the parameters of all methods."""
 
     write_recodings: str | None = option(
         None,
@@ -152,7 +152,7 @@ MASK = with_parameters(MaskCommand, all_options(), "", "protocol")
 
 @dataclass(frozen=True)
 class RunProtocolOptions:
-    """What `run_protocol` can be asked."""
+    """Options of `run_protocol`."""
 
     protocol: str | Path = field(
         metadata=declared(
@@ -186,6 +186,6 @@ class RunProtocolOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunProtocolCommand(RunProtocolOptions):
-    """What the command `run-protocol` can be asked."""
+    """Options of the command `run-protocol`."""
 
     json: str | None = written("write what was done as JSON, without seeds")

@@ -131,7 +131,7 @@ class Measures:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Masked(Categories):
-    """Which attributes are categorical, and what is known of the masking of the whole file."""
+    """Categorical attributes, and the known masking of a file."""
 
     masking: Masking = again(
         Categories,
@@ -221,12 +221,12 @@ class Measured(
 
 @dataclass(frozen=True, kw_only=True)
 class RiskOptions(SeveralFiles, Measured, Provable):
-    """What `risk` can be asked."""
+    """Options of `risk`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RiskCommand(RiskOptions):
-    """What the command `risk` can be asked."""
+    """Options of the command `risk`."""
 
     title = "output"
 
@@ -255,7 +255,7 @@ class FilesOrResults:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOptions(FilesOrResults, Measured):
-    """What `report` can be asked."""
+    """Options of `report`."""
 
     title = "report"
 
@@ -289,7 +289,7 @@ class ReportOptions(FilesOrResults, Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportCommand(ReportOptions):
-    """What the command `report` can be asked."""
+    """Options of the command `report`."""
 
     title = "report"
 
@@ -437,7 +437,7 @@ class LimitsEach:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOptions(Maskings, Columns, WorstCase, Judged, LimitsEach, Workers, Live, Command):
-    """What `sweep` can be asked."""
+    """Options of `sweep`."""
 
     words: ClassVar[Mapping[str, str]] = {
         **Workers.words,
@@ -448,7 +448,7 @@ class SweepOptions(Maskings, Columns, WorstCase, Judged, LimitsEach, Workers, Li
 
 @dataclass(frozen=True, kw_only=True)
 class SweepCommand(SweepOptions):
-    """What the command `sweep` can be asked."""
+    """Options of the command `sweep`."""
 
     title = "output"
 

@@ -1,4 +1,4 @@
-"""Names of choices that are fixed, as editors complete them and type checkers know them."""
+"""Names of fixed choices, as literal types for editors and type checkers."""
 
 from __future__ import annotations
 

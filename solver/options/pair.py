@@ -1,4 +1,4 @@
-"""Options about a file pair: its files, which record is which, and what is compared by which distances."""
+"""Options of a file pair: files, alignment, attributes and families of distances."""
 
 from __future__ import annotations
 

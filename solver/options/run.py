@@ -1,4 +1,4 @@
-"""Options about a run: when it ends, on samples of what, by whom, and who is told of it."""
+"""Options of a run: limits, samples, workers, cancellation and progress."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Workers:
-    """Who does the work besides this process; the `words` of an operation say what is done."""
+    """Worker processes; the `words` of an operation name their work."""
 
     title = "workers"
     words: ClassVar[Mapping[str, str]] = {"work": "work", "workers_for": "", "workers_usual": "none"}
@@ -228,7 +228,7 @@ class Cancellable:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Live(Cancellable):
-    """Who may end a call, and who is told of it."""
+    """Cancellation and progress of a call."""
 
     on_progress: Reporter | None = option(
         None,
@@ -241,7 +241,7 @@ class Live(Cancellable):
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """Who is told of a call that searches nothing."""
+    """Progress of a call without a search."""
 
     on_progress: Reporter | None = again(
         Live, "on_progress", None, doc="called when code has to be compiled first"

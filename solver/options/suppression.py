@@ -215,7 +215,7 @@ class UnsafeKeys:
 
 @dataclass(frozen=True, kw_only=True)
 class Trees:
-    """The levels to which key variables can be recoded; the `words` of an operation say what they are for."""
+    """Levels to which key variables can be recoded; the `words` of an operation name their use."""
 
     hierarchies: Sequence[Hierarchy | str] = option(
         (),
@@ -257,16 +257,14 @@ class Recodings:
 
 @dataclass(frozen=True, kw_only=True)
 class UnsafeOptions(Data, UnsafeKeys, Recodings):
-    """What `unsafe` can be asked."""
+    """Options of `unsafe`."""
 
     words: ClassVar[Mapping[str, str]] = _USE_OF_TRIALS
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnsafeCommand(Data, UnsafeKeys, Recodings):
-    """What the command `unsafe` can be asked."""
-
-    words: ClassVar[Mapping[str, str]] = _USE_OF_TRIALS
+class UnsafeCommand(UnsafeOptions):
+    """Options of the command `unsafe`."""
 
     json: str | None = written("write all counts as JSON")
 
@@ -367,7 +365,7 @@ class Taken:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """How it is looked for."""
+    """Options of the search."""
 
     backend: str = option(
         "highs",
@@ -395,7 +393,7 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressOptions(Data, Known, Dropped, UnsafeKeys, Taken, Searched, Live):
-    """What `suppress` can be asked."""
+    """Options of `suppress`."""
 
     words: ClassVar[Mapping[str, str]] = _USE
 
@@ -435,7 +433,7 @@ class Pages:
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressCommand(Data, Written, Known, Pages, Dropped, Order, UnsafeKeys, Taken, Searched, Live):
-    """What the command `suppress` can be asked."""
+    """Options of the command `suppress`."""
 
     words: ClassVar[Mapping[str, str]] = _USE
 

@@ -74,7 +74,7 @@ class Columns:
 
 @dataclass(frozen=True, kw_only=True)
 class Protected:
-    """What rules look at, and what follows from them."""
+    """Data and consequences of primary rules."""
 
     weights_in_rules: str = option(
         EXPANDED,
@@ -156,17 +156,17 @@ class Making(Summed, Rules, Trees, Holdings, Columns, Protected, Gaps):
 
 @dataclass(frozen=True)
 class MakeOptions(Microdata, Making):
-    """What `make_table` can be asked."""
+    """Options of `make_table`."""
 
 
 @dataclass(frozen=True)
 class MakeSeveralOptions(MicrodataOfEach, Making):
-    """What `make_tables` can be asked."""
+    """Options of `make_tables`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MakeCommand(MakeSeveralOptions):
-    """What `tables make` can be asked."""
+    """Options of `tables make`."""
 
     cells: str | None = written("write the cells")
     relations: str | None = written("write the relations")
@@ -226,14 +226,14 @@ class Effects:
 
 @dataclass(frozen=True)
 class RecodeOptions(Microdata, Recodings, Summed, Holdings, Weighted, Effects, Gaps):
-    """What `recode_table` can be asked."""
+    """Options of `recode_table`."""
 
     words: ClassVar[Mapping[str, str]] = {"microdata": "; see `tables make`"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecodeCommand(RecodeOptions, About):
-    """What `tables recode` can be asked."""
+    """Options of `tables recode`."""
 
     cells: str | None = written("write the cells of the table with all recodings", after="time_limit")
     relations: str | None = written("write its relations", after="cells")
@@ -242,7 +242,7 @@ class RecodeCommand(RecodeOptions, About):
 
 @dataclass(frozen=True)
 class RunBatchOptions:
-    """What `run_batch` can be asked."""
+    """Options of `run_batch`."""
 
     batch: str | Path = field(
         metadata=declared(
@@ -284,6 +284,6 @@ class RunBatchOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunBatchCommand(RunBatchOptions):
-    """What `tables run-batch` can be asked."""
+    """Options of `tables run-batch`."""
 
     json: str | None = written("write what was done as JSON")

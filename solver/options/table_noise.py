@@ -41,7 +41,7 @@ class Keys:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Design:
-    """How noise is drawn, and what is said of it; the `words` of an operation say how many tables say it."""
+    """Files about the noise; the `words` of an operation count its perturbation tables."""
 
     write_design: str | None = written("write the perturbation {tables_written}", after="internal")
     json: str | None = again(
@@ -100,7 +100,7 @@ class CountNoise:
 
 @dataclass(frozen=True)
 class PerturbCountsOptions(Microdata, CountNoise, Gaps, Keys):
-    """What `perturb_counts` can be asked."""
+    """Options of `perturb_counts`."""
 
     words: ClassVar[Mapping[str, str]] = {
         "microdata": ", whose records are counted",
@@ -111,7 +111,7 @@ class PerturbCountsOptions(Microdata, CountNoise, Gaps, Keys):
 
 @dataclass(frozen=True)
 class PerturbCountsCommand(PerturbCountsOptions, Published, OneForTheHouse, Design, About):
-    """What `tables perturb-counts` can be asked."""
+    """Options of `tables perturb-counts`."""
 
 
 SCALES = ("largest", "mean", "range", "sum")
@@ -249,7 +249,7 @@ class SumNoise:
 
 @dataclass(frozen=True)
 class PerturbSumsOptions(Microdata, Sums, Weighted, Gaps, Negative, SumNoise, Keys):
-    """What `perturb_sums` can be asked."""
+    """Options of `perturb_sums`."""
 
     words: ClassVar[Mapping[str, str]] = {
         "microdata": ", whose records are summed",
@@ -260,4 +260,4 @@ class PerturbSumsOptions(Microdata, Sums, Weighted, Gaps, Negative, SumNoise, Ke
 
 @dataclass(frozen=True)
 class PerturbSumsCommand(PerturbSumsOptions, Published, OneForTheHouse, Design, About):
-    """What `tables perturb-sums` can be asked."""
+    """Options of `tables perturb-sums`."""

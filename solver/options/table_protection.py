@@ -83,12 +83,12 @@ class Solver:
 
 @dataclass(frozen=True)
 class SuppressOptions(TableOptions, Method, WhoAttacks, Exactly, Solver, Ended, Live):
-    """What `suppress_table` can be asked."""
+    """Options of `suppress_table`."""
 
 
 @dataclass(frozen=True)
 class SuppressCommand(SuppressOptions, Published, SeveralForTheHouse, About, Proof):
-    """What `tables suppress` can be asked."""
+    """Options of `tables suppress`."""
 
 
 def _files(text: str) -> tuple[str, ...]:
@@ -104,7 +104,7 @@ _TABLES = Kind(_files, "CELLS,RELATIONS", ",".join, repeated=True, field="file")
 
 @dataclass(frozen=True, kw_only=True)
 class Also:
-    """What else was published, and who looks at all of it how long."""
+    """Other releases, processes and time of an audit."""
 
     also: Sequence[TableSource | tuple[Frame, ...]] = option(
         (),
@@ -136,12 +136,12 @@ class Also:
 
 @dataclass(frozen=True)
 class AuditOptions(TableOptions, WhoAttacks, Exactly, Also, Live):
-    """What `audit_table` can be asked."""
+    """Options of `audit_table`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditCommand(AuditOptions, Published, SeveralForTheHouse, About, Proof):
-    """What `tables audit` can be asked."""
+    """Options of `tables audit`."""
 
     output: str | None = again(Published, "output", None, after="as_far_as_possible")
 
@@ -172,12 +172,12 @@ class Base:
 
 @dataclass(frozen=True)
 class RoundOptions(TableOptions, Base, Ended, Live):
-    """What `round_table` can be asked."""
+    """Options of `round_table`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundCommand(RoundOptions, Published, OneForTheHouse, About):
-    """What `tables round` can be asked."""
+    """Options of `tables round`."""
 
     words: ClassVar[Mapping[str, str]] = {"house": "the cells with values and rounded values"}
 
@@ -215,12 +215,12 @@ class Changes:
 
 @dataclass(frozen=True)
 class AdjustOptions(TableOptions, Changes, Ended, Live):
-    """What `adjust_table` can be asked."""
+    """Options of `adjust_table`."""
 
 
 @dataclass(frozen=True)
 class AdjustCommand(AdjustOptions, Published, OneForTheHouse, About):
-    """What `tables adjust` can be asked."""
+    """Options of `tables adjust`."""
 
     words: ClassVar[Mapping[str, str]] = {"house": "the cells with values and adjusted values"}
 
@@ -265,11 +265,11 @@ class Contest:
 
 @dataclass(frozen=True)
 class CompareTableOptions(TableOptions, Contest, Live):
-    """What `compare_table` can be asked."""
+    """Options of `compare_table`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareTableCommand(CompareTableOptions):
-    """What `tables compare` can be asked."""
+    """Options of `tables compare`."""
 
     json: str | None = written("write the comparison as JSON", after="time_limit")

@@ -168,7 +168,7 @@ class TableReading:
 
 @dataclass(frozen=True)
 class LinkTablesOptions:
-    """What `link_tables` can be asked."""
+    """Options of `link_tables`."""
 
     tables: Sequence[TableSource] = field(
         metadata=declared(
@@ -184,7 +184,7 @@ class LinkTablesOptions:
 
 @dataclass(frozen=True)
 class TableOptions(TableCells, TableReading):
-    """What says which table it is."""
+    """Options of the source of a table."""
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -276,7 +276,7 @@ class Published:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class OneForTheHouse:
-    """The file for the house; the `words` of an operation say what it holds."""
+    """The internal file; the `words` of an operation name its content."""
 
     internal: str | None = written("write {house}: for the house", after="output")
 
@@ -297,7 +297,7 @@ class SeveralForTheHouse:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class About:
-    """What is said about the result."""
+    """Files about the result."""
 
     json: str | None = written("write what was found as JSON", after="internal")
     report: str | None = written("write what was done and found as one HTML page", after="json")
@@ -418,7 +418,7 @@ class Holdings:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Weighted:
-    """Whom a record stands for."""
+    """Sampling weights."""
 
     weight: str | None = option(None, "sampling weights", COLUMN, label="Sampling weights")
 

@@ -1,4 +1,4 @@
-"""A function of one request becomes one of its keywords, which editors and type checkers see."""
+"""Decorator that gives a function the declared options of its request as keywords."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def docstring(operation: type[Any]) -> str:
 
 
 def _type_shown(one: Option) -> str:
-    """The type in words: ``float, str or None``; None is not said of what is absent by default."""
+    """Spell a type: ``float, str or None``; without None where that is the default."""
     parts = [part.strip() for part in _OUTER_BAR.split(one.annotation)]
     if one.default is None:
         parts = [part for part in parts if part != "None"]

@@ -1,4 +1,4 @@
-"""Types of options, and of what functions take besides; whoever only needs help does not import them."""
+"""Types of options; a help text does without them."""
 
 from __future__ import annotations
 

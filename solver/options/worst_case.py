@@ -117,7 +117,7 @@ class FitOptions(
     Files, Attributes, Alignment, Constants, Categories, Families, Comparison, Limits, Chance, Model,
     Samples, Workers, Engine, Memory, Certificate, Steered, Live, Command
 ):  # fmt: skip
-    """What `fit` can be asked."""
+    """Options of `fit`."""
 
     words: ClassVar[Mapping[str, str]] = {
         **Workers.words,
@@ -139,7 +139,7 @@ class FitOptions(
 
 @dataclass(frozen=True, kw_only=True)
 class FitCommand(FitOptions):
-    """What the command `fit` can be asked."""
+    """Options of the command `fit`."""
 
     title = _OUTPUT
 
@@ -156,7 +156,7 @@ class FitCommand(FitOptions):
 class EstimatorOptions(
     Attributes, Scales, Family, Comparison, Samples, Workers, Engine, Model, Limits, Memory, Cancellable
 ):  # fmt: skip
-    """What the estimator can be asked."""
+    """Options of the estimator."""
 
     words: ClassVar[Mapping[str, str]] = FitOptions.words
 
@@ -197,14 +197,14 @@ class Backends:
 class CompareOptions(
     Files, ProblemOptions, LimitEach, Chance, Model, Backends, Workers, Steered, Live
 ):  # fmt: skip
-    """What `compare` can be asked."""
+    """Options of `compare`."""
 
     words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "run engine and backends side by side"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareCommand(CompareOptions):
-    """What the command `compare` can be asked."""
+    """Options of the command `compare`."""
 
     title = "output"
 
@@ -275,7 +275,7 @@ class LimitOfAll:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(Learned, Files, Attributes, Alignment, Constants, AsLearned, Workers, LimitOfAll, Live):
-    """What `evaluate` can be asked."""
+    """Options of `evaluate`."""
 
     title = "output"
     words: ClassVar[Mapping[str, str]] = {**Workers.words, "work": "count"}
@@ -291,7 +291,7 @@ class EvaluateOptions(Learned, Files, Attributes, Alignment, Constants, AsLearne
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateCommand(EvaluateOptions):
-    """What the command `evaluate` can be asked."""
+    """Options of the command `evaluate`."""
 
     title = "output"
 
@@ -343,7 +343,7 @@ class Proof:
 
 @dataclass(frozen=True, kw_only=True)
 class Same:
-    """What is compared: as the result says."""
+    """Attributes and alignment, by default as in the result."""
 
     attributes: Sequence[str] | None = again(
         Attributes, "attributes", None, doc="only those of the fit are possible"
@@ -382,18 +382,18 @@ class Bundled(Proof, Same):
 
 @dataclass(frozen=True, kw_only=True)
 class FilesOptions(ClaimedFiles, Proof, Same, Alignment, Read):
-    """What says what is claimed, and of which two files."""
+    """The claim, its two files, or its table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyOptions(FilesOptions, ProvenCells, TableReading, Watched):
-    """What `verify` can be asked."""
+    """Options of `verify`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyCommand(
     ClaimedFiles, Proof, Same, Alignment, Constants, Read, ProvenCells, TableReading, Watched
 ):
-    """What the command `verify` can be asked."""
+    """Options of the command `verify`."""
 
     json: str | None = written("write what is proved as JSON", after="certificate")

@@ -1,4 +1,4 @@
-"""Who leaks: which attributes the worst distance goes by, and what it makes of every record and group."""
+"""Sections of a report about attributes, records and groups that the worst distance re-identifies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from linkrisk.datasets.microdata.names import names_in_words
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Block, Choice, Paragraph, Records
-from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.wording import (
+    count,
     counts,
     family_heading,
     family_words,
@@ -149,7 +149,7 @@ def _short(value: Any) -> Any:
 
 
 def _ranks(listed: Json) -> Iterator[Block]:
-    """How many partners stand at which rank, where any rank is known."""
+    """Count partners by rank, where ranks are known."""
     if listed.get("left_out"):
         ranks = Counter({rank: many or 0 for rank, many in enumerate(listed["ranks"], start=1)})
     elif "rank" in listed["columns"]:

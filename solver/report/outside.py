@@ -1,4 +1,4 @@
-"""What readers outside may know of a worst case: what the schemas mark, so that what is new is left out.
+"""External view of a worst case: the keys that schemas mark as public.
 
 Kept are numbers of the whole file and names from lists. No text of the results passes: it may name
 attributes, records, files or how the file was masked.
@@ -102,17 +102,17 @@ _OF_FAMILIES = {
 }
 """And those of families."""
 
-TITLES = {
-    "records": "Which records",
-    "held-out": "Held-out attack: an intruder who knows a share of the records",
-    "membership": "Targets of the population, who may not be in the file",
-    "uniqueness": "Uniqueness on the key variables",
-    "individual-risk": "Individual risk (Benedetti and Franconi)",
-    "population-uniqueness": "Uniqueness in the population",
-    "suda": "Special uniques (SUDA)",
-    "diversity": "Confidential attributes within a key",
-}
-"""Titles of measures that stand among the others, as the measures have them."""
+TITLED = (
+    "records",
+    "held-out",
+    "membership",
+    "uniqueness",
+    "individual-risk",
+    "population-uniqueness",
+    "suda",
+    "diversity",
+)
+"""Measures that the page shows by their titles, which name no file."""
 
 _SENTENCES: dict[str, str] = {
     IDENTIFIERS: "the release has columns that name its records",
@@ -173,9 +173,7 @@ def for_external(given: Json) -> dict[str, Any]:
         "certificates": kept.get("certificates", []),
         "verdict": verdict or None,
         "not_measured": {},
-        "titles": {
-            name: MEASURES[name].heading(weighted=weighted, title=title) for name, title in TITLES.items()
-        },
+        "titles": {name: MEASURES[name].heading(weighted=weighted) for name in TITLED},
     }
 
 
@@ -186,7 +184,7 @@ def _fit(one: Json) -> dict[str, Any]:
 
 
 def _findings(measure: Mapping[str, str], content: Json) -> list[dict[str, Any]]:
-    """Findings of the whole file and of families, in words of our own."""
+    """Findings of the file and of families, in our own words."""
     said = {**measure, **_OF_FAMILIES}
     return [
         {**outside(schema_of(Finding), one), "key": one["key"], "words": said[one["key"]]}

@@ -1,4 +1,4 @@
-"""The JSON of `fit`, `risk` and `sweep`, read by what a report asks of it, whichever wrote it."""
+"""Reader of the JSON of `fit`, `risk` and `sweep` for reports."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.table import Table
+from linkrisk.solver.charts.chart import Chart, Table
 from linkrisk.solver.documents.wording import family_words
 from linkrisk.solver.measures.verdict import TOLERATED, answer_of, severity_of
 from linkrisk.solver.run.errors import UsageError

@@ -1,24 +1,120 @@
-"""In short, for the director: what was masked, who is at risk, and what to do next. No formula."""
+"""Sections of a report: the summary, other intruders, several releases, measures and cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from linkrisk.datasets.microdata.names import code_in_words, group_in_words, name_in_words
 from linkrisk.datasets.pairs.alignment import BY_ROW
 from linkrisk.errors import called
-from linkrisk.solver.documents.document import Block, Items, Paragraph
-from linkrisk.solver.documents.wording import family_words, joined, of_all, table
+from linkrisk.solver.charts.chart import Of, Table
+from linkrisk.solver.documents.document import Block, Document, Headline, Items, Paragraph
+from linkrisk.solver.documents.short import pairs, short
+from linkrisk.solver.documents.wording import family_words, files_line, joined, of_all, table
 from linkrisk.solver.measures.base import OF_RECORDS, OF_WEIGHTS
 from linkrisk.solver.measures.verdict import IDENTIFIERS, RELATED, UNCHANGED
-from linkrisk.solver.report.headline import FAR_BELOW, best_held_out
+from linkrisk.solver.report.findings import FAR_BELOW, UNKNOWN, best_held_out, in_short, numbers_of
 from linkrisk.solver.report.leaking import group_columns
 from linkrisk.solver.report.results import Results
-from linkrisk.solver.report.sweep import cheapest
+from linkrisk.solver.report.sweep import cheapest, map_blocks
 from linkrisk.solver.run.number_format import confident, percent
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.schemas.reading import is_weighted
+
+_ELSEWHERE = ("worst-case", "simple-attacks", "references", "releases", "information-loss", "changes")
+"""Measures that have a section of their own, or stand in one."""
+
+_CHARTS = {"link-reliability": "reliability", "interval-disclosure": "disclosure"}
+"""Charts that stand below the findings of a measure."""
+
+
+def risk(result: Json) -> Document:
+    """Of the JSON of `risk`: the verdict, the findings of every measure, and what has to be known."""
+    results, measures = Results.of(result), result["measures"]
+    lacking = pairs(*result["not_measured"].items(), title="Not measured")
+    return short(
+        *([numbers_of(results.title(name), one["findings"])] for name, one in measures.items()),
+        [lacking] if lacking.numbers else [],
+        said=in_short(results),
+        asked=(files_line(result),),
+        notes=[*result["notes"], *(note for one in measures.values() for note in one["notes"])],
+        how=f"seed {result['seed']}, {result['seconds']:.1f} s",
+    )
+
+
+def measure(result: Json) -> Document:
+    """Make a document of the JSON of one measure."""
+    said = Headline(UNKNOWN, result["measure"], result["paragraph"])
+    return short([numbers_of("", result["findings"])], said=said, notes=result["notes"])
+
+
+# ---- on a page
+
+
+def is_it_realistic(results: Results) -> Iterator[str | Block]:
+    """Learning curves, and the gap between what a distance was learned from and other records."""
+    if not results.of_measure("held-out", "rates"):
+        return
+    yield (
+        "The worst case knows the truth for every record. Here an intruder knows it for a share of them, "
+        "learns a distance from these, and attacks the others."
+    )
+    yield from results.shown("learning-curve")
+    chance = results.measures["held-out"].get("chance")
+    if chance is not None:
+        yield Paragraph(
+            f"A random guess is right for {percent(chance)} of the records. The over-fit gap is what a "
+            "distance links less of other records than of those that it was learned from; one to one is the "
+            "same intruder, who uses every masked record once.",
+            quiet=True,
+        )
+
+
+def several_releases(results: Results) -> Iterator[str | Block]:
+    """The worst case from release to release, and what intersecting candidates leaves."""
+    if (found := results.measures.get("releases")) is None:
+        return
+    tell = "can tell" if found["way"] == "together" else "cannot tell"
+    many = "" if found.get("releases") is None else f"{found['releases']} "
+    yield (
+        f"An intruder who has all {many}releases, and {tell} which of their records belong together, beside "
+        "one who has the first release alone."
+    )
+    if found["findings"]:
+        yield numbers_of("What the later releases add", found["findings"])
+    yield from results.shown("releases")
+
+
+def other_measures(results: Results) -> Iterator[str | Block]:
+    """What else was measured."""
+    yield "What other views of the same release say. Each line says which way is worse, and what it means."
+    for name, content in results.measures.items():
+        if name not in _ELSEWHERE and content.get("findings"):
+            yield numbers_of(results.title(name), content["findings"])
+            if name in _CHARTS:
+                yield from results.drawn(_CHARTS[name])
+
+
+def what_it_cost(results: Results) -> Iterator[str | Block]:
+    """Loss of this release, and of the maskings of a sweep beside their risk."""
+    yield "How far the released file is from the original. More protection usually costs more."
+    if changes := results.of_measure("changes", "columns"):
+        columns = (
+            *Of.TEXT.columns(column="Column", role="Role"),
+            *Of.FLAG.columns(compared="Compared"),
+            *Of.SHARE.columns(changed="Values changed", missing="Taken out"),
+            *Of.NUMBER.columns(shift="Shift of the mean, in standard deviations"),
+            *Of.TEXT.columns(most_frequent="Most frequent change"),
+        )
+        yield replace(Table.of(columns, changes), caption="What was changed")
+    if loss := results.of_measure("information-loss", "findings"):
+        yield numbers_of(results.title("information-loss"), loss)
+        yield from results.drawn("loss")
+    if results.sweep is not None and results.families:
+        yield from map_blocks(results)
+
 
 MOST_STRATA = 5
 """The riskiest strata that are named."""
@@ -34,7 +130,7 @@ _LITTLE_OVER_CHANCE = 2.0
 
 
 def summary(results: Results) -> Iterator[str | Block]:
-    """What whoever decides has to know."""
+    """Summarise the release for a decision."""
     what = "was compared" if results.worst is None else "was released, who is at risk"
     yield f"What {what}, and what to do next."
     yield Items("What was masked", tuple(_what_was_masked(results)))
@@ -101,7 +197,7 @@ def _of_columns(rows: Sequence[Json]) -> Iterator[str]:
 
 
 def _strata(results: Results) -> Block:
-    """The groups of records that are hit hardest; where `risk` has not looked at any, strata of the fit."""
+    """List the groups of records with most risk; where `risk` has none, strata of the fit."""
     groups = results.of_measure("records", "groups")
     rows: list[list[Any]] = [
         [*group_in_words(one), one["records"], one["linked"], one["share"]] for one in groups
@@ -250,7 +346,7 @@ def _certainty(results: Results) -> Iterator[str]:
 
 
 def _realism(results: Results) -> Iterator[str]:
-    """How the worst case stands beside what intruders can do, and beside chance."""
+    """Compare the worst case with other intruders and with chance."""
     low = results.ends.shares[0]
     held_out, chance = best_held_out(results), results.finding("references", "learned_on_shuffled")
     if chance is not None and 0.0 < low < _LITTLE_OVER_CHANCE * chance["value"]:

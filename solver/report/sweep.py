@@ -1,4 +1,4 @@
-"""What is said of `sweep`: in short a line for each masking, on a page the map and the cheapest of them."""
+"""Documents of `sweep`: a line for each masking, the risk-utility map, the cheapest tolerated one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import Of, Table
 from linkrisk.solver.documents.document import Block, Document, Paragraph
-from linkrisk.solver.documents.formats import count
 from linkrisk.solver.documents.short import pairs, short
+from linkrisk.solver.documents.wording import count
 from linkrisk.solver.measures.verdict import Severity
 from linkrisk.solver.report.results import Results
 from linkrisk.solver.run.number_format import percent, several
@@ -89,14 +89,14 @@ def _notes(result: Json, done: Sequence[Json]) -> Iterator[str]:
 
 
 def the_map(results: Results) -> Iterator[str | Block]:
-    """Open the report of a sweep alone; beside a worst case the map stands with what protection has cost."""
+    """Open the report of a sweep alone; beside a worst case the map belongs to the cost of protection."""
     if not results.families:
         yield ""
         yield from map_blocks(results)
 
 
 def map_blocks(results: Results) -> Iterator[Block]:
-    """Draw the map, say the cheapest masking that is tolerated, and list all, the undominated first."""
+    """Draw the map, name the cheapest tolerated masking, and list all, the undominated first."""
     assert results.sweep is not None
     runs, unfinished, loss = (results.sweep[name] for name in ("runs", "unfinished", "loss"))
     yield from results.drawn("risk-utility", tolerated=results.tolerated)
@@ -127,7 +127,7 @@ def _order(row: Json) -> tuple[bool, float]:
 
 
 def cheapest(results: Results) -> tuple[bool, str]:
-    """Find the masking of least loss, or least risk where no loss is known, that is tolerated; and say it."""
+    """Describe the tolerated masking of least loss, or of least risk where no loss is known."""
     assert results.sweep is not None
     allowed = percent(results.tolerated)
     choices = [
@@ -149,6 +149,6 @@ def cheapest(results: Results) -> tuple[bool, str]:
 
 
 def _against(run: Json) -> bool:
-    """Whether something stands against a masking that is no share of records."""
+    """Whether a masking is rejected for a reason that is no share of records."""
     findings = (run.get("verdict") or {}).get("findings", ())
     return any(one["low"] is None and one["severity"] != Severity.INFORMATION for one in findings)

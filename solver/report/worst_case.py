@@ -9,14 +9,14 @@ from typing import Any
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.aggregators import words_of
-from linkrisk.solver.charts.table import Of, Table
+from linkrisk.solver.charts.chart import Of, Table
 from linkrisk.solver.documents.document import Block, Document, Headline, Number, Numbers, Paragraph
-from linkrisk.solver.documents.formats import count, weight
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (
     BASELINES,
     WAYS,
     baselines,
+    count,
     counts,
     family_heading,
     family_title,
@@ -32,10 +32,10 @@ from linkrisk.solver.documents.wording import (
     sum_of_parts,
     table,
     texts,
+    weight,
 )
 from linkrisk.solver.measures.base import OF_WEIGHTS
-from linkrisk.solver.report.findings import numbers_of
-from linkrisk.solver.report.headline import in_short
+from linkrisk.solver.report.findings import in_short, numbers_of
 from linkrisk.solver.report.results import FamilyResult, Results
 from linkrisk.solver.run.number_format import confident, several, with_confidence
 from linkrisk.solver.schemas.intervals import (
@@ -190,7 +190,7 @@ def _sampled(family: FamilyResult) -> Iterator[str]:
 
 
 def _why_not_proven(content: Json) -> str:
-    """What ended the search before its two ends met, or why that says nothing."""
+    """Explain why attack and bound did not meet."""
     if content.get("not_comparable"):
         return without_recoding(content["not_comparable"])
     if content["status"] == "no_solution":

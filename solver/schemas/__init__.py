@@ -1,1 +1,1 @@
-"""What the JSON of each result holds, declared once: schema, reader, and what outsiders may know."""
+"""Types of the JSON of all results: schemas, readers, and the keys that are public."""

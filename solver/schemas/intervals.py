@@ -36,14 +36,14 @@ def least_key(keys: tuple[str, str]) -> str:
 
 
 def least_of(result: Mapping[str, Any]) -> float:
-    """What the JSON of a fit says is linked at least: what was counted, or what that says of all records."""
+    """Return the lower end of a fit's JSON: the count, or its confidence limit for all records."""
     keys = objective(result)
     least: float = result.get(least_key(keys), result.get(keys[0], result["linked"]))
     return least
 
 
 def says_more(low: float, high: float, total: float) -> bool:
-    """Whether a bound says more than that no more than all are linked: it rules out some of what is open."""
+    """Whether a bound is not trivial: it excludes a part of what lies between attack and all records."""
     return total - high > max(_NOTHING * (total - low), 1e-9 * total)
 
 
@@ -53,7 +53,7 @@ def meets(low: float, high: float) -> bool:
 
 
 def is_bound(low: float, high: float, total: float) -> bool:
-    """Whether an upper end is one: it meets the attack, or says more than that all may be linked."""
+    """Whether an upper end is a bound: it meets the attack, or is not trivial."""
     return meets(low, high) or says_more(low, high, total)
 
 

@@ -74,7 +74,7 @@ class Blocked(TypedDict, total=False):
 
 
 class Learned(TypedDict):
-    """What the JSON of `fit` or `link` says of how its parameters are to be applied to other files."""
+    """Keys of `fit` and `link` that are needed to apply their parameters to other files."""
 
     parameters: Annotated[Blocked, OPEN]
     aggregator: NotRequired[str | None]
@@ -171,7 +171,7 @@ class Link(Files):
 
 
 class FoundLinks(Files):
-    """The links between two files of which nobody knows the true ones."""
+    """Links between two files whose true links are unknown."""
 
     matching: str | None
     passes: Passes
@@ -179,7 +179,7 @@ class FoundLinks(Files):
 
 
 class Row(TypedDict):
-    """What one backend says, and what was counted."""
+    """The claim of a backend, and its recount."""
 
     engine: str
     backend: str | None

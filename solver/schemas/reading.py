@@ -1,4 +1,4 @@
-"""What results say, read from their JSON, whichever wrote it: for pages, charts, inputs and app."""
+"""Readers of the JSON of results, for pages, charts, inputs and application."""
 
 from __future__ import annotations
 

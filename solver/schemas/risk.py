@@ -135,7 +135,7 @@ Measures = TypedDict(
 
 
 class Certificate(TypedDict):
-    """What `report` says of the certificate of a family."""
+    """The certificate of a family in a report."""
 
     aggregator: Annotated[AggregatorName, key(public=True)]
     sha256: str | None

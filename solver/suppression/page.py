@@ -18,12 +18,22 @@ from linkrisk.solver.documents.document import (
     Section,
     page,
 )
-from linkrisk.solver.documents.formats import count, duration, significant
 from linkrisk.solver.documents.short import pairs
-from linkrisk.solver.documents.wording import counts, joined, numbers, sentence, shares, table, texts
+from linkrisk.solver.documents.wording import (
+    count,
+    counts,
+    duration,
+    joined,
+    numbers,
+    sentence,
+    shares,
+    significant,
+    table,
+    texts,
+)
 from linkrisk.solver.run.number_format import percent, several
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
-from linkrisk.solver.schemas.suppression import Suppression, Variable
+from linkrisk.solver.schemas.microdata import Suppression, Variable
 from linkrisk.solver.suppression.short import (
     COUNTED,
     MEANS,

@@ -12,7 +12,7 @@ from linkrisk.datasets.microdata.names import (
     shown_name,
     shown_names,
 )
-from linkrisk.solver.charts.table import Table
+from linkrisk.solver.charts.chart import Table
 from linkrisk.solver.documents.document import Document, Headline
 from linkrisk.solver.documents.short import pairs, short
 from linkrisk.solver.documents.wording import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from linkrisk.errors import called
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import short
 from linkrisk.solver.documents.wording import agreement, contradictions, heading

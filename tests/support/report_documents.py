@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from linkrisk.solver.charts.chart import Chart
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Chart, Column, Of, Table
 from linkrisk.solver.documents.document import (
     Audience,
     Choice,

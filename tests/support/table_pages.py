@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from linkrisk.solver.documents.cell_grid import CellGrid
+from linkrisk.solver.documents.document import CellGrid
 
 RECTANGLE = {(1, 2): "m", (3, 3): "m"}
 """Which is cheaper than the optimum, and does not protect."""

@@ -1,4 +1,4 @@
-"""The pages: what is on them, and nothing that could be lost with them.
+"""The pages, which hold no state that could be lost with them.
 
 Names and values of data are only ever given to elements as text, never as HTML.
 """

@@ -1,4 +1,4 @@
-"""The first page, with what is in the project and the way in; and a file with its columns and rows."""
+"""Pages of the project: its files, uploads, and a file with its columns and rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from linkrisk.solver.app.project import KINDS, OWN, SCHEMA_END
 from linkrisk.solver.app.runs import State
 from linkrisk.solver.app.steps import OF_NUMBERS
 from linkrisk.solver.app.table_steps import AUDIT, VERIFY
-from linkrisk.solver.documents.formats import NOTHING, count, percent
+from linkrisk.solver.documents.wording import NOTHING, count, percent
 from linkrisk.solver.run.errors import UsageError
 
 COLUMNS_AT_ONCE, ROWS_AT_ONCE = 25, 15
@@ -285,7 +285,7 @@ class _Columns:
             self._show_rows()
 
     def hides(self, name: str) -> bool:
-        """Whether values of a column identify somebody, by the role that it has now."""
+        """Whether values of a column identify persons, by its role."""
         return self._attributes[name].role in NAMES_RECORDS
 
     def _save(self) -> None:
@@ -295,7 +295,7 @@ class _Columns:
             ui.notify(f"{self._target} is saved")
 
     def shown_rows(self) -> list[list[str]]:
-        """The first rows without values that identify somebody."""
+        """First rows without identifying values."""
         hidden = [self.hides(one["name"]) for one in self._found["columns"]]
         return [
             [HIDDEN if hide else cell for hide, cell in zip(hidden, row, strict=True)]

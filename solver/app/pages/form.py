@@ -1,4 +1,4 @@
-"""Forms made of the declared options of a command: a field for each, and the command that they say.
+"""Forms of the declared options of a command, with a field for each.
 
 A page places the fields that it knows, side by side or in parts of its own; all others that the command has
 stand below, under more options.
@@ -78,7 +78,7 @@ class Form:
         return name in self._options
 
     def words(self, name: str) -> list[str]:
-        """The words that say the value of an option that is given once for each."""
+        """Words of a repeated option, one for each value."""
         kind = self._options[name].kind
         return [kind.spell(each) for each in kind.apart(self.values[name])] if name in self.values else []
 
@@ -105,7 +105,7 @@ class Form:
             self.explained(name)
 
     def explained(self, name: str) -> None:
-        """A field with what it means below; one that says something of another option shows with that."""
+        """Make a field with its help below; one that qualifies another option shows with that."""
         one, labels = self._left[name], {other: f"'{each.label}'" for other, each in self._options.items()}
         with ui.element("div") as place:
             self.field(name)
@@ -139,7 +139,7 @@ class Form:
         self.follow(name)
 
     def take(self, name: str, words: Sequence[str]) -> None:
-        """Change a value to what words say; what is wrong with them stands where the command would."""
+        """Parse words into a value; an error is shown in place of the command."""
         one = self._options[name]
         try:
             values = [read_word(one, word, f"'{one.label or name}'") for word in words if word]
@@ -174,7 +174,7 @@ class Form:
             raise error
 
     def offer(self, columns: Sequence[str], **by_name: Sequence[str]) -> None:
-        """Offer columns of a file that was looked at; some options have their own."""
+        """Offer columns of a file that was read; some options have their own."""
         self.columns = list(columns)
         for name, field in self._fields.items():
             one, chosen = self._options[name], self.values.get(name)
@@ -188,7 +188,7 @@ class Form:
                 field.set_options(known, value=chosen if chosen in known else "")
 
     def look(self, name: str, told: Callable[[str], object]) -> None:
-        """Offer the columns of the file of an option when it is read; what is wrong with it is `told`."""
+        """Offer the columns of the file of an option once it is read; `told` gets an error."""
 
         async def read() -> None:
             file = self.values.get(name, "")
@@ -208,7 +208,7 @@ class _Named(dict[str, str]):
 
 
 def _usual(one: Option) -> str:
-    """What it means that nothing is said."""
+    """Words for the default."""
     return one.filled("{default}", _Named()) if one.usual else ""
 
 
@@ -280,7 +280,7 @@ def _number(form: Form, one: Option) -> ui.element:
 
 
 def _ends(kind: Kind) -> bool:
-    """Whether no number, as no limit, can be said."""
+    """Whether a number can be none, as no limit."""
     try:
         return kind.parse is not None and kind.parse("none") is None
     except NotSoError:

@@ -1,4 +1,4 @@
-"""What all pages share: the head with the ways to the others, headings, small pieces of text."""
+"""Layout of all pages: navigation, headings and short texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATE_CLASSES = {RunState.DONE: "good", RunState.FAILED: "bad", RunState.LOST: "
 
 @contextmanager
 def page(state: State, title: str, place: str = "") -> Iterator[None]:
-    """A page with its heading; what is made inside stands below."""
+    """Open a page with its heading."""
     ui.page_title(f"{title} - linkrisk")
     with ui.element("header").classes("top"):
         ui.link("linkrisk", "/").classes("brand")
@@ -101,7 +101,7 @@ def button(words: str, action: Callable[..., object], kind: str = "filled") -> u
 
 
 def badge(run: Run) -> TextElement:
-    """Where a run stands."""
+    """Badge with the state of a run."""
     state = run.state
     return text("span", state.value, f"badge {STATE_CLASSES.get(state, '')}")
 
@@ -153,7 +153,7 @@ def refusing() -> Iterator[None]:
 
 
 def when_read(state: State, name: str, show: Callable[[dict[str, Any]], None]) -> None:
-    """Show what `looking.look` finds in a file, or the line that says what is wrong with it."""
+    """Show the description of a file by `looking.look`, or its error."""
     place = ui.element("div")
     with place:
         text("p", "Reading the file...", "quiet")

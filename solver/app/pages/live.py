@@ -1,4 +1,4 @@
-"""Charts on pages, drawn in the browser by a bundle that this server has: of a search while it runs, too."""
+"""Charts drawn in the browser by a local bundle, of running searches, too."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
+from linkrisk.solver.app.answers import Course, ProgressReader
 from linkrisk.solver.app.pages import layout
-from linkrisk.solver.app.progress import Course, ProgressReader
 from linkrisk.solver.app.runs import Run
-from linkrisk.solver.charts.bound import costs
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.charts.gallery import draw
+from linkrisk.solver.charts.worst_case import costs
 from linkrisk.solver.documents.page.scripts import bundled
 
 BUNDLE = "/linkrisk/vega.js"
@@ -32,7 +32,7 @@ def bundle() -> bytes:
 
 @functools.cache
 def bundle_tag() -> str:
-    """What tells a browser whether it has this bundle already."""
+    """Entity tag by which a browser knows the bundle."""
     return hashlib.sha256(bundle()).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Masking a file: every method with its parameters, and what it changes before it is done."""
+"""Page of masking: methods with their parameters, and a preview of the changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkrisk.solver.app.preview import preview
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import State
 from linkrisk.solver.app.steps import about, add_mask, in_words, spelled_method
-from linkrisk.solver.documents.formats import NOTHING, count, percent, significant
+from linkrisk.solver.documents.wording import NOTHING, count, percent, significant
 from linkrisk.solver.run.errors import UsageError
 
 SHOWN = 12

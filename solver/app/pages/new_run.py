@@ -1,4 +1,4 @@
-"""What is asked of files of records: a new run about a pair, and unsafe combinations of one."""
+"""Pages of new runs on microdata: a file pair, and unsafe combinations of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page that asks: what can be done, the fields of what is chosen, what is missing, and the command."""
+"""Base of pages that ask: a choice of tasks, the fields of one, and its command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which table is asked about: one that is there, of files of cells or of ARGUS, or one of microdata."""
+"""Fields for the source of a table: files of cells, files of ARGUS, or microdata."""
 
 from __future__ import annotations
 

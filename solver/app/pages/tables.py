@@ -1,4 +1,4 @@
-"""Tables: which one, who attacks it, how it is searched; the command that protects it is shown."""
+"""Page of tables: source, attackers, search, and the command that protects it."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class _Tables(Asking):
             form.shown(layout.hint(BY_FILES), by_files)
 
     def _search(self) -> None:
-        """How cells to be suppressed are looked for."""
+        """Fields of the search for suppressed cells."""
         form = self.form
         with layout.panel("Search"):
             form.place("method", "cost", "time_limit")
@@ -222,7 +222,7 @@ class _Tables(Asking):
                 layout.hint(BACKEND)
 
     def _audit(self) -> None:
-        """What else is published, and who looks at all of it how long."""
+        """Fields of an audit: other releases, attackers, limits."""
         form, project = self.form, self.state.project
 
         def take(chosen: list[tuple[str, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""The scripts of a page: Vega-Lite as its packages bundle it, and our own; and what lets only these run."""
+"""Scripts of a page, Vega-Lite's bundle and our own, and the policy that lets only these run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""`report`: every measure of a release as one document, with certificates that were checked."""
+"""Report: measures of a release on one page, with certificates that have been checked."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,19 +14,144 @@ from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
 from linkrisk.errors import called
+from linkrisk.solver.certificates.operations.verify import verify
+from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.documents.document import Audience, Document
 from linkrisk.solver.documents.short import PAGES, page_of, short
 from linkrisk.solver.options.measuring import ReportOptions, RiskOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.report.page import document_of
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.limits import in_time
+from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.result import Result
-from linkrisk.solver.schemas.kinds import read
+from linkrisk.solver.schemas.keys import read
+from linkrisk.solver.worst_case.result import Family, FamilyFit, FitResult
 
-if TYPE_CHECKING:  # a page that is made again should not wait for what measures
+if TYPE_CHECKING:
     from linkrisk.solver.measures.risk import RiskResult
-    from linkrisk.solver.report.operations.certificates import Certified
+
+
+SECONDS = 20.0
+"""For the certificates of all families together where nothing else is said."""
+
+MOST_PAIRS = 25_000_000
+"""Pairs of a record and a candidate up to which certificates are made unasked: they take moments there."""
+
+PHASE = "certificate"
+"""What a reporter is told is being done."""
+
+_MAKING = 0.5
+"""Share of the time of a certificate after which what was made is checked."""
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The certificate of one family."""
+
+    aggregator: str
+    result: FamilyFit | None  # with its certificate, where there is one
+    said: str  # what `verify` has said, or why there is no certificate
+    verified: bool | None = None  # None where there was nothing to check
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the report: its hash, as `fit --certificate` writes it, and what was said."""
+        made = None if self.result is None else self.result.certificate
+        text = None if made is None else json.dumps(made) + "\n"
+        return {
+            "aggregator": self.aggregator,
+            "sha256": None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest(),
+            "verified": self.verified,
+            "said": self.said,
+        }
+
+
+def certified(
+    worst: FitResult,
+    files: Mapping[str, Sequence[Any]],
+    reading: Mapping[str, Any],
+    seconds: float,
+    *,
+    asked: bool = False,
+    on_progress: Reporter | None = None,
+) -> tuple[Certified, ...]:
+    """Certify every family that has a result, and check each certificate from the files.
+
+    `worst`: with what certificates are made of (`risk(certificates=True)`). `files`: as they were given, by
+    their roles: `original` and `masked`. `reading`: how `verify` reads them: `id`, `row_by_row`, `schema`.
+    `seconds`: for all certificates. `asked`: whether they are wanted whatever they take; else none are made
+    above `MOST_PAIRS`. `on_progress`: told which family it is.
+    """
+    families = [family for family in worst.families if family.result is not None]
+    if not asked and worst.worst.records * worst.details["candidates"] > MOST_PAIRS:
+        why = f"not made, as checking so many records takes long; {called('certificates', True)} makes it"
+        return tuple(Certified(family.aggregator, family.result, why) for family in families)
+    ends = time.monotonic() + seconds
+    found = []
+    for at, family in enumerate(families):
+        share = max(0.1, (ends - time.monotonic()) / (len(families) - at))
+        if on_progress is not None:
+            low, high = map(float, worst.interval)
+            about, total = family.aggregator, worst.worst.total
+            on_progress(Progress(0.0, low, high, PHASE, "", about, total, at / len(families)))
+        try:
+            found.append(in_time(_Certifying(family, files, reading, share), Clock(share)))
+        except KeyboardInterrupt:  # must not cost the report
+            stopped = "stopped before it was checked"
+            return *found, *(Certified(one.aggregator, one.result, stopped) for one in families[at:])
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Certifying:
+    """Certifying one family, and checking that, within its time."""
+
+    family: Family
+    files: Mapping[str, Sequence[Any]]
+    reading: Mapping[str, Any]
+    seconds: float
+
+    def do(self) -> Certified:
+        """Certify in a part of the time, and check what was made."""
+        name, fitted = self.family.aggregator, self.family.fitted
+        if fitted is None:
+            return Certified(name, self.family.result, "not made")
+        reason = why_not_certifiable(fitted.problem.describe())
+        if reason is not None:
+            return Certified(name, fitted.result, f"not possible: {reason}")
+        result = fitted.certified(_MAKING * self.seconds)
+        if result.certificate is None:
+            return Certified(name, result, f"not made: {result.details['certificate']['reason']}")
+        if any(len(given) > 1 for given in self.files.values()):
+            return Certified(name, result, "not checked: verify reads one original and one masked file")
+        files = {role: given[0] for role, given in self.files.items() if given}
+        checked = verify(FitResult.of(result), **files, **self.reading)
+        if checked.verdict is None or not checked.verified:
+            return Certified(name, result, f"rejected: {checked.rejected}", verified=False)
+        records = checked.verdict.records
+        said = f"proved that no parameters link more than {checked.linked_upper_bound} of {records} records"
+        said = said if result.bounded else "proved nothing but that no more than all records can be linked"
+        return Certified(name, result, f"{said}, and that those found link {checked.linked}", verified=True)
+
+    def so_far(self) -> Certified:
+        """There is no certificate that was checked."""
+        limits = called("time_limit"), called("certificate_time_limit")
+        why = f"not checked: its time was over; a longer {limits[0]}, or {limits[1]}, would check it"
+        return Certified(self.family.aggregator, self.family.result, why)
+
+
+def hashes(files: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Names, sizes and hashes of the files that were given as files."""
+    found = []
+    for role, given in files.items():
+        for name in (one for one in given if isinstance(one, str | Path) and Path(one).is_file()):
+            with Path(name).open("rb") as file:
+                digest, size = hashlib.file_digest(file, "sha256").hexdigest(), Path(name).stat().st_size
+            found.append({"role": role, "name": str(name), "bytes": size, "sha256": digest})
+    return found
+
 
 _MEASURED = 0.9
 """Share of the call after which there is nothing left but certificates."""
@@ -75,7 +202,7 @@ class ReportResult(Result):
         return render_page(self.document)
 
     def save(self, path: str | Path) -> None:
-        """Write the page, whole or not at all; DataError where it cannot be written."""
+        """Write the page atomically; DataError where it cannot be written."""
         write_whole(path, self.to_html())
 
     def content(self) -> dict[str, Any]:
@@ -99,7 +226,7 @@ class ReportResult(Result):
 
 @taking(ReportOptions)
 def report(asked: ReportOptions) -> ReportResult:
-    """Take every measure of a release, certify its worst cases, and say all of it in one document.
+    """Take every measure of a release, certify its worst cases, and make one document of them.
 
     Given results in place of files, make it of those, without measuring anything: of what `fit`, `risk` or
     `sweep` returned, or a worst case and a sweep; of what a function of tables returned; or of a report.
@@ -135,7 +262,7 @@ def _measured(asked: ReportOptions) -> ReportResult:
     from linkrisk.solver.charts import theme
     from linkrisk.solver.inputs.limits import check_limit
     from linkrisk.solver.measures.risk import risk
-    from linkrisk.solver.report.operations.certificates import certified, hashes
+    from linkrisk.solver.report.operations.report import certified, hashes
     from linkrisk.solver.run.progress import part_of_call
 
     del theme  # loaded while no clock runs: Altair takes seconds
@@ -165,7 +292,7 @@ def _listed(files: Any) -> list[Any]:
 def _left(found: RiskResult, *, asked: bool) -> float:
     """Seconds for certificates where none are named: what the measures have left of the time limit."""
     from linkrisk.solver.measures.risk import page_seconds
-    from linkrisk.solver.report.operations.certificates import MOST_PAIRS, SECONDS
+    from linkrisk.solver.report.operations.report import MOST_PAIRS, SECONDS
 
     limit, records = found.details["time_limit"], found.worst.worst.records
     if limit is None or (asked and records * found.worst.details["candidates"] > MOST_PAIRS):
@@ -212,7 +339,7 @@ def saved_report(saved: Sequence[Any], audience: str | None) -> ReportResult:
 
 
 def _document(given: Sequence[Mapping[str, Any]], audience: str | None) -> Document:
-    """What JSON that was read says."""
+    """Make the document of JSON that was read."""
     reader, (first, *others) = Audience(audience or Audience.INTERNAL), given
     if not others and first.get("format") in PAGES:
         return page_of(first, reader)

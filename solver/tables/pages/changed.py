@@ -6,8 +6,16 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.documents.formats import count, number_text
-from linkrisk.solver.documents.wording import counts, numbers, of_all, shares, table, texts
+from linkrisk.solver.documents.wording import (
+    count,
+    counts,
+    number_text,
+    numbers,
+    of_all,
+    shares,
+    table,
+    texts,
+)
 from linkrisk.solver.run.number_format import percent, several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.shown import by_variable

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from linkrisk.solver.documents.document import Block, Items, Number, Numbers, Section
-from linkrisk.solver.documents.formats import count, duration, significant
-from linkrisk.solver.documents.wording import numbers, shares, table, texts
+from linkrisk.solver.documents.wording import count, duration, numbers, shares, significant, table, texts
 from linkrisk.solver.run.number_format import NO_BOUND, gap, has_bound, percent, several, two_digits
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.words import attacked, cost, exactly, proven

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkrisk.solver.documents.document import Block, Headline, Items, Paragraph, Section
-from linkrisk.solver.documents.formats import significant
-from linkrisk.solver.documents.wording import counts, joined, of_all, shares, table, texts
+from linkrisk.solver.documents.wording import counts, joined, of_all, shares, significant, table, texts
 from linkrisk.solver.run.number_format import several
-from linkrisk.solver.schemas import changed_tables as schemas
+from linkrisk.solver.schemas import tables as schemas
 from linkrisk.solver.schemas.keys import Json, outside, schema_of
 from linkrisk.solver.schemas.tables import SuppressedTable
 from linkrisk.solver.tables.pages.shown import by_variable, the_grid

@@ -7,9 +7,17 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from linkrisk.solver.charts.table import Table
-from linkrisk.solver.documents.cell_grid import SUPPRESSED, CellGrid, CellState, GridCell
-from linkrisk.solver.documents.document import Block, Choice, Paragraph, Section
+from linkrisk.solver.charts.chart import Table
+from linkrisk.solver.documents.document import (
+    SUPPRESSED,
+    Block,
+    CellGrid,
+    CellState,
+    Choice,
+    GridCell,
+    Paragraph,
+    Section,
+)
 from linkrisk.solver.documents.wording import counts, joined, numbers, shares, table, texts
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.words import EMPTY, Attacked, Columns, attacked, exactly, listing, size

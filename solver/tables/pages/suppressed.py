@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 from linkrisk.solver.charts.rows import intervals
 from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
-from linkrisk.solver.documents.formats import count
-from linkrisk.solver.documents.wording import numbers, of_all, sentence, shares, table, texts
+from linkrisk.solver.documents.wording import count, numbers, of_all, sentence, shares, table, texts
 from linkrisk.solver.run.number_format import percent, several
 from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.shown import the_grid

@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 from app_projects import finished, opened, small_pair, until
 
-from linkrisk.solver.app.answers import answer, interval_of
-from linkrisk.solver.app.progress import ProgressReader
+from linkrisk.solver.app.answers import ProgressReader, answer, interval_of
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import Queue, Run, RunState, find_run, new_folder, runs_of, spelled
 from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, spelled_method

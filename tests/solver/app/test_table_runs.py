@@ -12,12 +12,11 @@ import pytest
 from app_projects import finished, opened
 from table_files import write_table_files
 
-from linkrisk.solver.app.answers import answer
-from linkrisk.solver.app.progress import ProgressReader
+from linkrisk.solver.app.answers import ProgressReader, answer
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import Queue, RunState
 from linkrisk.solver.app.table_steps import TableAsked, add, asked_before
-from linkrisk.solver.charts.bound import costs
+from linkrisk.solver.charts.worst_case import costs
 from linkrisk.solver.commands.program import build_parser
 from linkrisk.solver.run.errors import UsageError
 

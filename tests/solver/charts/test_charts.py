@@ -12,10 +12,9 @@ from chart_cases import AWKWARD, kept_results, wide_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.solver.charts import naming
-from linkrisk.solver.charts.chart import Chart
+from linkrisk.solver.charts import risk_utility as naming
+from linkrisk.solver.charts.chart import Chart, Of
 from linkrisk.solver.charts.gallery import GALLERY, draw, offered
-from linkrisk.solver.charts.table import Of
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.reading import Interval
 

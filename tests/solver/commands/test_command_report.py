@@ -196,6 +196,6 @@ def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkrisk.solver.report.operations.certificates.verify", stop)
+    monkeypatch.setattr("linkrisk.solver.report.operations.report.verify", stop)
     run(capsys, *MADE)
     assert "stopped before it was checked" in Path("r.json").read_text(encoding="utf-8")

@@ -16,8 +16,7 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import system_of
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
-from linkrisk.solver.documents.formats import weight
-from linkrisk.solver.documents.wording import proof
+from linkrisk.solver.documents.wording import proof, weight
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.reading import make_problem

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Choice, Code, Headline, Items, Number, Numbers, Paragraph
 from linkrisk.solver.documents.notebook import ROWS, notebook
 from linkrisk.solver.documents.short import pairs, short

@@ -8,7 +8,7 @@ import pytest
 
 from linkrisk import fit
 from linkrisk.solver.app.answers import interval_of
-from linkrisk.solver.charts.wording import worst_said
+from linkrisk.solver.charts.theme import worst_said
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.report.page import document_of

@@ -10,9 +10,9 @@ import report_cases
 from report_texts import blocks, rows, said, section
 
 from linkrisk import fit
-from linkrisk.solver.charts.table import Of
+from linkrisk.solver.charts.chart import Of
 from linkrisk.solver.documents.document import Audience, Document
-from linkrisk.solver.documents.formats import cell_text
+from linkrisk.solver.documents.wording import cell_text
 from linkrisk.solver.report.findings import MEANINGS, meaning_of
 from linkrisk.solver.report.outside import FINDINGS
 from linkrisk.solver.report.page import SECTIONS, document_of

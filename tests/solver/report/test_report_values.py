@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from linkrisk.solver.charts.table import Of
-from linkrisk.solver.documents import formats
+from linkrisk.solver.charts.chart import Of
+from linkrisk.solver.documents import wording as formats
 from linkrisk.solver.documents.wording import sum_of_parts
 
 # Numbers

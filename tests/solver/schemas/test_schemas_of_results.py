@@ -15,8 +15,16 @@ from fit_runs import frames
 import linkrisk
 from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.schemas.keys import key, outside, schema_of, wrong
-from linkrisk.solver.schemas.kinds import KINDS, content_schema, file_schema, read
+from linkrisk.solver.schemas.keys import (
+    KINDS,
+    content_schema,
+    file_schema,
+    key,
+    outside,
+    read,
+    schema_of,
+    wrong,
+)
 
 FOLDER = Path(__file__).parents[3] / "docs" / "schemas"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkrisk.solver.charts.wording import worst_said
+from linkrisk.solver.charts.theme import worst_said
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.reading import (
     Interval,

@@ -13,11 +13,11 @@ import report_cases
 from browsers import chromium, opened
 from report_documents import SCRIPT, empty_document, full_document, hostile_document, records
 
-from linkrisk.solver.charts.table import Column, Of, Table
+from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Headline, Section
-from linkrisk.solver.documents.formats import cell_text
 from linkrisk.solver.documents.page import render_page, rendering
 from linkrisk.solver.documents.page.rendering import whole
+from linkrisk.solver.documents.wording import cell_text
 
 pytestmark = pytest.mark.browser
 

@@ -12,11 +12,11 @@ from html.parser import HTMLParser
 import pytest
 from report_documents import empty_document, full_document, hostile_document
 
-from linkrisk.solver.charts.table import Of
+from linkrisk.solver.charts.chart import Of
 from linkrisk.solver.documents.document import Document, Paragraph, Section
-from linkrisk.solver.documents.formats import cell_text
 from linkrisk.solver.documents.page import render_page, scripts
 from linkrisk.solver.documents.page.rendering import day_text, prose, whole
+from linkrisk.solver.documents.wording import cell_text
 
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)

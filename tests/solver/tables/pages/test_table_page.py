@@ -8,8 +8,16 @@ from browsers import chromium, opened
 from table_files import write_table_files
 
 from linkrisk import audit_table, round_table, suppress_table
-from linkrisk.solver.documents.cell_grid import CellGrid, CellState, GridCell
-from linkrisk.solver.documents.document import Audience, Choice, Document, Headline, Section
+from linkrisk.solver.documents.document import (
+    Audience,
+    CellGrid,
+    CellState,
+    Choice,
+    Document,
+    GridCell,
+    Headline,
+    Section,
+)
 from linkrisk.solver.documents.page import render_page
 
 pytestmark = pytest.mark.browser

@@ -14,10 +14,9 @@ from table_pages import RECTANGLE, grid, section
 
 from linkrisk import audit_table, make_table, open_table, round_table, suppress_table
 from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.solver.charts.chart import Table
 from linkrisk.solver.charts.rows import Reach, intervals
-from linkrisk.solver.charts.table import Table
-from linkrisk.solver.documents.cell_grid import CellGrid, CellState, GridCell
-from linkrisk.solver.documents.document import Audience, Choice, Headline
+from linkrisk.solver.documents.document import Audience, CellGrid, CellState, Choice, GridCell, Headline
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables.pages.build import table_document
@@ -236,7 +235,7 @@ def three_ways(given, size=(2, 3, 2)):
 
 
 def test_more_than_two_variables_are_shown_a_slice_at_a_time(protected):
-    from linkrisk.solver.documents.cell_grid import GridCell
+    from linkrisk.solver.documents.document import GridCell
     from linkrisk.solver.tables.pages.shown import grids
 
     given = three_ways(protected)

@@ -15,8 +15,7 @@ from report_texts import leaves
 from table_pages import grid, section, texts
 
 from linkrisk import perturb_counts, perturb_sums, recode_table, report
-from linkrisk.solver.documents.cell_grid import CellState
-from linkrisk.solver.documents.document import Audience
+from linkrisk.solver.documents.document import Audience, CellState
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.pages.build import table_document
 from linkrisk.solver.tables.pages.outside import for_external
