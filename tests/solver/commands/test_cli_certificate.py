@@ -129,17 +129,6 @@ def test_a_certificate_names_a_file_of_its_own(capsys):
 # Memory
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0", "the memory limit must be a positive number of megabytes, not 0"),
-        ("inf", "--memory-limit must be a finite number, not 'inf'"),
-    ],
-)
-def test_memory_limits_without_memory(text, message, capsys):
-    refuse(capsys, message, *FIT, "--memory-limit", text)
-
-
 def test_memory_that_runs_out_leaves_an_interval_and_its_certificate(capsys):
     printed = run(capsys, *FIT, "--memory-limit", "1", *PROOF)
     assert "not proven: memory ran out; a larger --memory-limit" in printed

@@ -306,11 +306,6 @@ def test_an_exact_bound_below_what_a_backend_links_is_loud(monkeypatch, capsys):
 
 
 @pytest.mark.usefixtures("survey_folder")
-def test_a_near_miss_of_its_name(capsys):
-    refuse(capsys, "unknown --backends 'exat': did you mean 'exact'?", "compare", *PAIR, "--backends", "exat")
-
-
-@pytest.mark.usefixtures("survey_folder")
 def test_a_backend_given_twice(capsys):
     refuse(
         capsys, "the backend 'highs' is given twice; give it once", "compare", *PAIR,

@@ -191,7 +191,6 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--dimension", "4"], "tables of 4 dimensions of 3 key variables: give 1 to 3"),
         (["--levels", "zip=1"], "levels: 'zip' is no key variable; these are town, sex, trade"),
         (["--table", "town,zip"], "tables: 'zip' is no key variable; these are town, sex, trade"),
-        (["--cost", "much"], "unknown --cost 'much': choose one of one, entropy, priority"),
         (
             ["--cost", "one", "--priority", "sex=2"],
             "priorities are for the cost 'priority', not 'one': leave one of them out",

@@ -208,8 +208,6 @@ def test_an_audit_that_is_ended(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--workers", "two"], "--workers must be a whole number, not 'two'"),
-        (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
         (["--also", "a,b,c"], "--also: 'a,b,c' is none; write CELLS,RELATIONS, or CELLS alone"),
         (["--also", "none.csv"], "none.csv cannot be read: there is no such file"),
         (

@@ -155,10 +155,8 @@ def test_a_comparison_that_was_stopped():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--problem", "hide"], "unknown --problem 'hide': choose one of suppress, round, adjust"),
         (["--base", "5"], "a base is for the problem 'round'; leave it out"),
         (["--backends", "highs,highs"], "the backend 'highs' is given twice; give it once"),
-        (["--backends", "higs"], "unknown --backends 'higs': did you mean 'highs'?"),
     ],
 )
 def test_what_cannot_be_asked_for(capsys, options, message):

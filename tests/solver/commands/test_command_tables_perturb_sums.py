@@ -156,7 +156,6 @@ def test_odd_and_small_cells():
             "levels=1/5/10 and stay=P, or name a file",
         ),
         (["--noise", DESIGN, "--share", "2"], "the share is above 0 and at most 1, not 2"),
-        ([*NOISE, "--scale", "median"], "unknown --scale 'median': did you mean 'mean'?"),
         (
             [*NOISE, "--scale", "mean", "--factors", "1,0.5"],
             "factors are of the largest contributions; the mean of a cell has one",

@@ -140,7 +140,6 @@ def test_what_cannot_be_asked(asked, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--k", "two"], "--k must be a whole number, not 'two'"),
         (["--hierarchy", "town"], "'town' is not a hierarchy; write ATTRIBUTE=FILE"),
         (["--levels", "town"], "--levels: 'town' is no pair; write NAME=NUMBER, separated by commas"),
     ],

@@ -241,18 +241,11 @@ def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(s
             "the masking cannot be measured; noise percent=5 attributes=wage: ",
         ),
         ([], {}, "there is no masking to sweep; give methods, such as 'microaggregation k=2..20'"),
-        (["noise percent=5"], {"loss": "il1"}, "unknown loss 'il1': did you mean 'il1s'?"),
         (
             ["noise percent=5"],
             {"loss": "pmse", "measures": "held-out"},
             "a loss needs the measure information-loss: add it to measures",
         ),
-        (
-            ["noise percent=5"],
-            {"measures": "heldout"},
-            "unknown measures 'heldout': did you mean 'held-out'?",
-        ),
-        (["noise percent=5"], {"direction": "back"}, "unknown direction 'back': "),
     ],
 )
 def test_what_is_refused(original, maskings, options, message):

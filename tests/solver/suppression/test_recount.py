@@ -184,7 +184,6 @@ def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"problem": "joined"}, "unknown problem 'joined': did you mean 'joint'?"),
         ({"dimension": 1}, "say k, not levels or tables"),
         (
             {"missing": "safe", "k": 2},
@@ -193,7 +192,6 @@ def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
         ({"missing": "alpha=0.5", "k": 2}, "not as alpha=0.5"),
         ({"weight": "w", "k": 2}, "knows no weights: leave 'w' out"),
         ({"household": "h", "household_keys": ["a"], "k": 2}, "knows no households: leave 'h' out"),
-        ({"backend": "highest", "k": 2}, "unknown backend 'highest': did you mean 'highs'"),
     ],
 )
 def test_what_cannot_be_asked(asked, message):

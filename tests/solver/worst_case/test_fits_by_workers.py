@@ -130,8 +130,6 @@ def test_the_estimator_takes_them():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--workers", "0"], "the workers must be a whole number of at least 1, not 0"),
-        (["--workers", "two"], "--workers must be a whole number, not 'two'"),
         (["--scheduler", ""], "the scheduler must be an address such as tcp://127.0.0.1:8786, not ''"),
         (
             ["--scheduler", ADDRESS_OF_NOBODY],
@@ -141,7 +139,7 @@ def test_the_estimator_takes_them():
     ],
 )
 @pytest.mark.usefixtures("survey_folder", "address")
-def test_wrong_workers_are_refused_in_one_line(capsys, monkeypatch, options, message):
+def test_wrong_schedulers_are_refused_in_one_line(capsys, monkeypatch, options, message):
     monkeypatch.setattr(clusters, "PATIENCE", 0.2)
     refuse(capsys, message, "fit", *PAIR, *options, "--json", "fit.json")
 

@@ -21,7 +21,6 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage.operations.evaluate import evaluate
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case import search
 from linkrisk.solver.worst_case.operations.fit import fit
 
@@ -118,33 +117,6 @@ def test_an_engine_without_memory_leaves_the_attack(monkeypatch):
     assert valid(result, files)
 
 
-@pytest.mark.parametrize(
-    ("limit", "message"),
-    [
-        (0, "the memory limit must be a positive number of megabytes, not 0"),
-        (-4.0, "the memory limit must be a positive number of megabytes, not -4"),
-        (float("nan"), "the memory limit must be a positive number of megabytes, not nan"),
-        (True, "the memory limit must be a positive number of megabytes, not True"),
-        ("4 GB", "the memory limit must be a positive number of megabytes, not '4 GB'"),
-    ],
-)
-def test_memory_limits_that_make_no_sense(limit, message):
-    with pytest.raises(UsageError) as error:
-        fit(*pair(), memory_limit=limit)
-    assert str(error.value) == message
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "4 GB", "inf"])
-def test_memory_limits_of_the_command_line_are_checked_before_the_files_are_read(text, capsys):
-    with pytest.raises(SystemExit) as error:
-        raise SystemExit(main(["fit", "--original", "no.csv", "--masked", "no.csv", "--memory-limit", text]))
-    captured = capsys.readouterr()
-    assert error.value.code == 2
-    assert "memory" in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-
-
 def test_the_command_line_says_that_memory_ran_out(tmp_path, capsys):
     for name, frame in zip(("original", "masked"), pair(), strict=True):
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -200,20 +172,6 @@ def test_no_time_limit():
     result = fit(*frames(0), time_limit=None)
     assert result.proven
     assert result.details["time_limit"] is None
-
-
-@pytest.mark.parametrize("limit", [0.0, -1.0, float("inf"), float("nan")])
-def test_time_limits_that_leave_no_time(limit):
-    with pytest.raises(UsageError) as error:
-        fit(*frames(0), time_limit=limit)
-    assert str(error.value) == f"the time limit must be a positive number of seconds, not {limit:g}"
-
-
-@pytest.mark.parametrize("limit", ["5", True, [5.0]])
-def test_time_limits_that_are_no_numbers(limit):
-    with pytest.raises(UsageError) as error:
-        fit(*frames(0), time_limit=limit)
-    assert str(error.value) == f"the time limit must be a positive number of seconds, not {limit!r}"
 
 
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "owa", "choquet", "mahalanobis"])

@@ -155,13 +155,7 @@ def test_scales_and_missing_values():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "best"}, "unknown method 'best': did you mean 'bayes'?"),
         ({"method": "prl", "parameters": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
-        ({"method": "prl", "direction": "up"}, "unknown direction 'up'"),
-        (
-            {"method": "prl", "one_to_one": "best"},
-            "unknown one_to_one 'best': choose one of hungarian, ",
-        ),
         ({"method": "prl", "original_attributes": ["A"]}, "prl compares attributes that both files have"),
         ({"method": "owa", "attributes": ["A"]}, "owa compares files without attributes in common"),
         ({"method": "prl", "attributes": ["A", "X"]}, "original has no column 'X'"),

@@ -68,7 +68,6 @@ def test_the_file_of_a_suppression_makes_the_page_that_it_makes_itself(tmp_path)
         ("masked.csv", {}, "give two files, or results that are saved already: not one of each"),
         (None, {"time_limit": 3.0}, "a report of results measures nothing: leave time_limit out"),
         (None, {"certificates": True}, "a report of results measures nothing: leave certificates out"),
-        (None, {"audience": "all"}, "unknown audience 'all': choose one of internal, external"),
     ],
 )
 def test_what_is_no_such_request(found, masked, options, message):

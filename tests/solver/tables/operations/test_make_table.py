@@ -323,13 +323,6 @@ def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
             "column 'low', row 1: a weight is negative; correct it, or leave the record out",
         ),
         ({"weight": "w", "holding": "h"}, DataError, "choose the weighting sample or known"),
-        (
-            {"weight": "w", "weights_in_rules": "all"},
-            UsageError,
-            "unknown weights_in_rules 'all': choose one of expanded, sample",
-        ),
-        ({"protection": "down"}, UsageError, "unknown protection 'down': choose one of both, upper, sliding"),
-        ({"empty": "no"}, UsageError, "unknown empty 'no': choose one of published, suppressible"),
         ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
         (
             {"request": "w"},

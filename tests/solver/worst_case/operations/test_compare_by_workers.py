@@ -120,9 +120,7 @@ def test_the_command_takes_them(capsys):
 
 
 @pytest.mark.usefixtures("survey_folder")
-def test_wrong_workers_are_refused_in_one_line(capsys):
-    message = "the workers must be a whole number of at least 1, not 0"
-    refuse(capsys, message, "compare", *PAIR, "--workers", "0")
+def test_a_wrong_scheduler_is_refused_in_one_line(capsys):
     message = "the scheduler must be an address such as tcp://127.0.0.1:8786, not ''"
     refuse(capsys, message, "compare", *PAIR, "--scheduler", "", "--time-limit", "1")
 

@@ -281,7 +281,6 @@ def test_bad_requests_are_value_errors():
     original, masked = frames(1)
     for parameters, message in (
         ({"aggregator": "all"}, "WorstCaseLinkage learns one family: name one aggregator"),
-        ({"ties": "split"}, "unknown ties 'split': choose one of strict, share"),
         (
             {"engine": "exact", "threads": 2},
             "threads is not for the engine exact: leave that out, or use the engine milp",

@@ -159,31 +159,6 @@ def test_k_additivity_that_is_no_whole_number(k):
     assert str(error.value) == f"k_additive must be a whole number, not {k!r}"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"direction": "both"},
-            "unknown direction 'both': choose one of original-to-masked, masked-to-original",
-        ),
-        ({"ties": "split"}, "unknown ties 'split': choose one of strict, share"),
-        (
-            {"standardisation": "z"},
-            "unknown standardisation 'z': choose one of own, original, pooled, none",
-        ),
-        (
-            {"differences": "cubed"},
-            "unknown differences 'cubed': choose one of squared, absolute, signed",
-        ),
-        ({"engine": "magic"}, "unknown engine 'magic': choose one of exact, milp"),
-    ],
-)
-def test_unknown_choices(options, message):
-    with pytest.raises(UsageError) as error:
-        fit(*frames(0), **options)
-    assert str(error.value) == message
-
-
 @pytest.mark.parametrize("missing", ["original", "masked"])
 def test_half_a_pair(missing):
     files = dict(zip(("original", "masked"), frames(0), strict=True))
