@@ -25,7 +25,7 @@ from linkrisk.datasets.options.kinds import NAME, OPEN, WORDS, YES_NO, pairs
 from linkrisk.datasets.options.option import COMMAND, PROTOCOL, Option, option, options_of
 from linkrisk.solver.app.steps import fields_of
 from linkrisk.solver.options.checks import check_asked
-from linkrisk.solver.options.line import flag_of, words
+from linkrisk.solver.options.command_line import flag_of, words
 from linkrisk.solver.options.operations import OPERATIONS
 from linkrisk.solver.options.taking import taking
 
