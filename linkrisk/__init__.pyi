@@ -16,8 +16,8 @@ from linkrisk.solver.certificates.operations.verify import verify as verify
 from linkrisk.solver.engines.steering import Steering as Steering
 from linkrisk.solver.inputs.describe import Description as Description
 from linkrisk.solver.inputs.describe import describe as describe
+from linkrisk.solver.linkage.operations.evaluate import EvaluationResult as EvaluationResult
 from linkrisk.solver.linkage.operations.evaluate import evaluate as evaluate
-from linkrisk.solver.linkage.operations.evaluation_task import EvaluationResult as EvaluationResult
 from linkrisk.solver.linkage.operations.link import find_links as find_links
 from linkrisk.solver.linkage.operations.link import link as link
 from linkrisk.solver.linkage.result import FoundLinks as FoundLinks
@@ -30,7 +30,7 @@ from linkrisk.solver.protocol.run import ProtocolResult as ProtocolResult
 from linkrisk.solver.protocol.run import run_protocol as run_protocol
 from linkrisk.solver.report.operations.report import ReportResult as ReportResult
 from linkrisk.solver.report.operations.report import report as report
-from linkrisk.solver.risk_utility.results import SweepResult as SweepResult
+from linkrisk.solver.risk_utility.sweep import SweepResult as SweepResult
 from linkrisk.solver.risk_utility.sweep import sweep as sweep
 from linkrisk.solver.run.errors import CancelledError as CancelledError
 from linkrisk.solver.run.errors import UsageError as UsageError

@@ -8,11 +8,9 @@ from linkrisk.solver.linkage.linker import LinkageTask as LinkageTask
 from linkrisk.solver.linkage.linker import Linker as Linker
 from linkrisk.solver.linkage.linker import Truth as Truth
 from linkrisk.solver.linkage.matching import RandomMatching as RandomMatching
-from linkrisk.solver.linkage.one_dimension import PrincipalComponent as PrincipalComponent
-from linkrisk.solver.linkage.one_dimension import SumOfStandardised as SumOfStandardised
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic as Probabilistic
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS
-from linkrisk.solver.linkage.representatives import (
-    OrderedWeightedAverages as OrderedWeightedAverages,
-)
+from linkrisk.solver.linkage.representatives import OrderedWeightedAverages as OrderedWeightedAverages
+from linkrisk.solver.linkage.representatives import PrincipalComponent as PrincipalComponent
 from linkrisk.solver.linkage.representatives import SugenoIntegrals as SugenoIntegrals
+from linkrisk.solver.linkage.representatives import SumOfStandardised as SumOfStandardised

@@ -4,9 +4,7 @@ from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
 from linkrisk.datasets.masking.local_suppression import LocalSuppression as LocalSuppression
 from linkrisk.datasets.masking.microaggregation import PROTECTIONS as PROTECTIONS
 from linkrisk.datasets.masking.microaggregation import Microaggregation as Microaggregation
-from linkrisk.datasets.masking.microaggregation import (
-    OptimalMicroaggregation as OptimalMicroaggregation,
-)
+from linkrisk.datasets.masking.microaggregation import OptimalMicroaggregation as OptimalMicroaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise as AdditiveNoise
 from linkrisk.datasets.masking.noise import Rounding as Rounding
 from linkrisk.datasets.masking.parameters import AttributeGroup as AttributeGroup

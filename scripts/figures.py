@@ -65,7 +65,7 @@ CODE = {
     "key measures": (
         "solver/measures/keys.py",
         "solver/measures/diversity.py",
-        "solver/measures/individual_risk.py",
+        "solver/measures/keys.py",
         "solver/measures/suda.py",
         "formulations/suppression/posterior_risk.py",
     ),
@@ -77,7 +77,7 @@ CODE = {
         "solver/linkage/probabilistic",
         "solver/linkage/quantifiers.py",
         "solver/linkage/representatives.py",
-        "solver/linkage/one_dimension.py",
+        "solver/linkage/representatives.py",
         "solver/linkage/matching.py",
     ),
     "masking": ("datasets/masking",),

@@ -37,8 +37,7 @@ from linkrisk.solver.linkage.linker import LinkageTask, Truth
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.attributes import WithheldAttribute, withheld
 from linkrisk.solver.measures.diversity import attribute_diversity
-from linkrisk.solver.measures.individual_risk import measured
-from linkrisk.solver.measures.keys import KeyFile, column_codes, groups_of, sums
+from linkrisk.solver.measures.keys import KeyFile, column_codes, groups_of, measured, sums
 from linkrisk.solver.measures.link_reliability import LinkReliability, link_reliability
 from linkrisk.solver.measures.linker_attacks import best_candidates
 from linkrisk.solver.measures.population_uniqueness import UniquesRisk, uniques_risk

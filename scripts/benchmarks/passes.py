@@ -23,8 +23,8 @@ from persons import draw_persons
 from splink_runs import by_splink
 
 from linkrisk.solver.linkage.operations.link import link
+from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
-from linkrisk.solver.linkage.probabilistic.keys import parse_pass
 from linkrisk.solver.linkage.result import LinkResult
 
 PASSES = ("date_of_birth", "postcode,given_name[:2]", "suburb[:4],surname[:2]")

@@ -20,11 +20,12 @@ from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.matching import RandomMatching, probability_of_at_least
-from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.quantifiers import FAMILIES
 from linkrisk.solver.linkage.representatives import (
     OrderedWeightedAverages,
+    PrincipalComponent,
     SugenoIntegrals,
+    SumOfStandardised,
 )
 
 COLUMNS = [(kind, family) for kind in (OrderedWeightedAverages, SugenoIntegrals) for family in FAMILIES]

@@ -213,11 +213,11 @@ def _linkage() -> None:
     from linkrisk.datasets.microdata.schema import Schema
     from linkrisk.solver.linkage.judging import judged_links
     from linkrisk.solver.linkage.linker import Truth
-    from linkrisk.solver.linkage.one_dimension import SumOfStandardised
+    from linkrisk.solver.linkage.probabilistic.all_pairs import ComparedFiles
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison, Measure
-    from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
     from linkrisk.solver.linkage.probabilistic.patterns import joint_table
+    from linkrisk.solver.linkage.representatives import SumOfStandardised
 
     names = tuple("ABC")
     first = pd.DataFrame(np.random.default_rng(1).integers(4, size=(_BLOCKS, 3)), columns=names)
@@ -240,11 +240,11 @@ def _link_in_passes(task: LinkageTask) -> None:
     """What comparing the pairs of passes, deciding on them and judging them call."""
     from linkrisk.solver.linkage.judging import judge
     from linkrisk.solver.linkage.linker import Truth
+    from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
     from linkrisk.solver.linkage.probabilistic.decisions import decide
-    from linkrisk.solver.linkage.probabilistic.keys import parse_pass
-    from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
     from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+    from linkrisk.solver.linkage.probabilistic.passes import LearnedPasses
 
     linker = Probabilistic(
         passes=(parse_pass("A"), parse_pass("B")), compare=(("C", Comparison()),), frequency_weights=True

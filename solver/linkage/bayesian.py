@@ -24,9 +24,9 @@ from linkrisk.solver.linkage.bayesian_parameters import (
     read_parameters,
 )
 from linkrisk.solver.linkage.graphical_model import GraphicalModel, MarginalLikelihood, learn_graph
-from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, ScoredByKind, in_chunks
 from linkrisk.solver.linkage.parameters import BayesianParameters
+from linkrisk.solver.linkage.score_ranks import Kinds
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST = -60.0

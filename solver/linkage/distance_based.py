@@ -41,7 +41,6 @@ from linkrisk.formulations.linkage.distances import (
 )
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties, pair_of
-from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.linker import (
     LearnedLinker,
     LinkageTask,
@@ -51,6 +50,7 @@ from linkrisk.solver.linkage.linker import (
     in_small_blocks,
 )
 from linkrisk.solver.linkage.parameters import DistanceBasedParameters
+from linkrisk.solver.linkage.score_ranks import Kinds
 from linkrisk.solver.run.errors import UsageError
 
 

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.linkage.distances import Differences, DistanceTables
+from linkrisk.formulations.linkage.forms import DistanceForm
+from linkrisk.formulations.linkage.pair import LinkagePair
+from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
 
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 """Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
@@ -320,3 +324,32 @@ def to_partner(
     mine = aggregate(form, c, order)
     reach = aggregate(form, wide, order)
     return mine, (reach - mine if reach < np.inf else np.inf)
+
+
+_DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
+
+
+def as_numbers(form: DistanceForm) -> Form:
+    """A distance for compiled code."""
+    flat = form.parameters.ndim == 1
+    return Form(
+        kind=int(form.kind),
+        vector=form.parameters if flat else np.empty(0),
+        matrix=np.empty((0, 0)) if flat else form.parameters,
+        differences=_DIFFERENCES[form.differences],
+        tolerance=TIE_TOLERANCE,
+        noise=form.noise,
+    )
+
+
+def as_arrays(pair: LinkagePair | None) -> Tables:
+    """The distance tables of a pair for compiled code, empty without any."""
+    tables = (pair and pair.tables) or DistanceTables.of(())
+    return tables.attributes, tables.values, tables.first, tables.width
+
+
+def missing_arrays(pair: LinkagePair) -> Missing:
+    """Differences to missing values of a pair for compiled code, empty without any."""
+    if pair.missing is None:
+        return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
+    return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both

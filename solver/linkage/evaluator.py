@@ -6,28 +6,72 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.formulations.linkage.distances import Differences, DistanceTables
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
+from linkrisk.formulations.linkage.aggregators import Aggregator
+from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair, Ties
-from linkrisk.formulations.linkage.ties import GRAIN_SHARE, TIE_TOLERANCE
-from linkrisk.solver.linkage.block_workers import BlockWorkers
+from linkrisk.formulations.linkage.rows import lost_blocks
+from linkrisk.formulations.linkage.ties import GRAIN_SHARE
 from linkrisk.solver.linkage.distance_kernels import (
     Boxes,
     Compared,
-    Form,
     Found,
-    Missing,
-    Tables,
+    as_arrays,
+    as_numbers,
+    missing_arrays,
     nothing_found,
 )
 from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING, draw, settle
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
+
+Stop = Callable[[], bool]
+
+ReportTasks = Callable[[str], object]
+"""Called with the number of tasks that are done, in words."""
+
+
+class Mark(Protocol):
+    """A predicate of a block, whatever other blocks there are; can be pickled."""
+
+    def __call__(self, pair: LinkagePair, stop: Stop, threads: int | None = None) -> BoolArray:
+        """Blocks of a pair for which it holds (blocks,); False of those not examined before the stop."""
+
+
+class BlockWorkers(Protocol):
+    """Examine blocks in other processes; the answers are those of this one."""
+
+    def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
+        """Rank the partners of some blocks of a pair; None where this process is to do it."""
+
+    def listen(self, report: ReportTasks) -> None:
+        """Report to another function from now on."""
+
+    def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
+        """Mark the blocks of a pair; None where this process is to do it."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Whether a single rival keeps a block from being linked (`lost_blocks`)."""
+
+    aggregator: Aggregator
+
+    def __call__(self, pair: LinkagePair, stop: Stop, threads: int | None = None) -> BoolArray:
+        """Mark the blocks of a pair."""
+        return lost_blocks(pair, self.aggregator, stop, threads)
+
+
+def marked(mark: Mark, pair: LinkagePair, stop: Stop, workers: BlockWorkers | None) -> BoolArray:
+    """Mark the blocks of a pair, by workers where that is worth it."""
+    found = None if workers is None else workers.marked(mark, stop)
+    return mark(pair, stop) if found is None else found
+
 
 _COUNTS_KEPT = 16
 
@@ -219,8 +263,6 @@ _PAIRS_PER_TASK = 3_000_000
 
 _FEWEST_AT_ONCE = 32
 """Blocks of a task at least: boxes exclude most candidates, and calls cost time."""
-
-_DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIGNED: 2}
 
 
 class Evaluator:
@@ -456,29 +498,3 @@ def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
         shift=bounds.shift,
         blur=bounds.blur,
     )
-
-
-def as_numbers(form: DistanceForm) -> Form:
-    """A distance for compiled code."""
-    flat = form.parameters.ndim == 1
-    return Form(
-        kind=int(form.kind),
-        vector=form.parameters if flat else np.empty(0),
-        matrix=np.empty((0, 0)) if flat else form.parameters,
-        differences=_DIFFERENCES[form.differences],
-        tolerance=TIE_TOLERANCE,
-        noise=form.noise,
-    )
-
-
-def as_arrays(pair: LinkagePair | None) -> Tables:
-    """The distance tables of a pair for compiled code, empty without any."""
-    tables = (pair and pair.tables) or DistanceTables.of(())
-    return tables.attributes, tables.values, tables.first, tables.width
-
-
-def missing_arrays(pair: LinkagePair) -> Missing:
-    """Differences to missing values of a pair for compiled code, empty without any."""
-    if pair.missing is None:
-        return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
-    return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both

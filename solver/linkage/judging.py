@@ -11,9 +11,14 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
-from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
-from linkrisk.solver.linkage.linker import LearnedLinker, ScoredInShares, Truth
-from linkrisk.solver.linkage.pair_shares import Helpers, ReadyPairs, shared_out
+from linkrisk.solver.linkage.linker import (
+    Helpers,
+    LearnedLinker,
+    ReadyPairs,
+    ScoredInShares,
+    Truth,
+    shared_out,
+)
 from linkrisk.solver.linkage.precision_recall import (
     Claim,
     PrecisionRecall,
@@ -29,10 +34,12 @@ from linkrisk.solver.linkage.precision_recall import (
     top_of_pairs,
 )
 from linkrisk.solver.linkage.score_ranks import (
+    Kinds,
     Part,
     PartnerRanks,
     Partners,
     Rivals,
+    ScoredPairs,
     limits,
     no_ranks,
     rank_pairs,

@@ -22,9 +22,8 @@ from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
-from linkrisk.solver.linkage.block_workers import BlockWorkers, marked
-from linkrisk.solver.linkage.distance_kernels import Missing, Tables, difference
-from linkrisk.solver.linkage.evaluator import as_arrays, missing_arrays
+from linkrisk.solver.linkage.distance_kernels import Missing, Tables, as_arrays, difference, missing_arrays
+from linkrisk.solver.linkage.evaluator import BlockWorkers, marked
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 
 Order = tuple[int, ...]

@@ -16,8 +16,8 @@ from linkrisk.datasets.options.option import Option, later, meant, options_of, p
 from linkrisk.solver.options import names
 
 if TYPE_CHECKING:
+    from linkrisk.solver.linkage.probabilistic.blocking import Pass
     from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
-    from linkrisk.solver.linkage.probabilistic.keys import Pass
     from linkrisk.solver.linkage.quantifiers import Family
 
 USUAL_BAND = (0.5, 0.9)
@@ -125,7 +125,7 @@ class ProbabilisticParameters:
         (),
         "compare only pairs that agree on all these keys: surname,year(birth_date) or soundex(surname),"
         "postcode[:3]; repeat it for further passes",
-        later("solver.linkage.probabilistic.keys:parse_pass"),
+        later("solver.linkage.probabilistic.blocking:parse_pass"),
         metavar="KEYS",
         repeated=True,
         flag="pass",
@@ -137,7 +137,7 @@ class ProbabilisticParameters:
         None,
         "with passes: match probabilities from which on a pair is for clerical review, and linked "
         f"(default {USUAL_BAND[0]:g},{USUAL_BAND[1]:g})",
-        later("solver.linkage.probabilistic.learning:parse_band"),
+        later("solver.linkage.probabilistic.passes:parse_band"),
         metavar="LOW,HIGH",
     )
     frequency_weights: bool = parameter(

@@ -10,9 +10,8 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.linkage.kinds import ScoredPairs
 from linkrisk.solver.linkage.linker import LearnedLinker, Truth, in_chunks
-from linkrisk.solver.linkage.score_ranks import limits
+from linkrisk.solver.linkage.score_ranks import ScoredPairs, limits
 
 _BUCKETS = 1 << 16
 

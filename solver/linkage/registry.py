@@ -14,9 +14,13 @@ from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import Linker
 from linkrisk.solver.linkage.matching import RandomMatching
-from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.representatives import OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives import (
+    OrderedWeightedAverages,
+    PrincipalComponent,
+    SugenoIntegrals,
+    SumOfStandardised,
+)
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.pool import PoolChoice, WorkerPool

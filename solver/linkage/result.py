@@ -12,7 +12,7 @@ import pandas as pd
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.precision_recall import PrecisionRecall
 from linkrisk.solver.linkage.probabilistic.decisions import Decisions, Losses
-from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
+from linkrisk.solver.linkage.probabilistic.passes import LearnedPasses
 from linkrisk.solver.linkage.records_table import RecordsTable
 from linkrisk.solver.run.result import Result
 

@@ -1,4 +1,4 @@
-"""The key variables of a release as codes, and how many records share a combination of values."""
+"""Key variables as codes, and two measures of them: k-anonymity and individual risk."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from linkrisk.arrays import FloatArray
+from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.schema import Role
+from linkrisk.errors import called
+from linkrisk.formulations.suppression.posterior_risk import household_risk, posterior_risk
 from linkrisk.solver.linkage.records_table import MOST_ROWS
-from linkrisk.solver.measures.base import MeasureResult
+from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure, MeasureResult, Unit
 from linkrisk.solver.measures.task import RiskTask
+from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.number_format import percent
 
 Codes = NDArray[np.int64]
 Groups = NDArray[np.intp]
@@ -200,3 +204,263 @@ def _key_file(frame: pd.DataFrame, names: tuple[str, ...], coded: Mapping[str, p
     for at, name in enumerate(names):
         codes[:, at] = column_codes(coded.get(name, frame[name]))
     return KeyFile(names, codes)
+
+
+LEVELS = (2, 3, 5)
+"""The k of k-anonymity that are counted, those that sdcMicro prints."""
+
+_MANY = 0.5
+"""A key variable with more different values than this share of records makes nearly all unique."""
+
+
+@dataclass(frozen=True)
+class Anonymity:
+    """Records that violate k-anonymity: fewer than k records, themselves included, have their key."""
+
+    k: int
+    masked: int  # records of either file; a missing value is a category of its own. More are worse
+    original: int
+    masked_wildcard: int | None  # where a missing value fits any; None where that is not counted
+    original_wildcard: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Uniqueness(PerRecord):
+    """Sample frequencies on the key variables (Hundepool et al. 2012, Chapter 3; Samarati 2001)."""
+
+    measure: ClassVar[str] = "uniqueness"
+    per_record: ClassVar[tuple[str, ...]] = ("frequency", "wildcard")
+    keys: tuple[str, ...]
+    records: int
+    original_records: int
+    combinations: int  # different keys in the masked file
+    anonymity: tuple[Anonymity, ...]  # for k = 2, 3 and 5; below 2 are the sample uniques
+    frequency: LongArray  # (records,): f_k: how many masked records have the key of this one, itself included
+    wildcard: LongArray | None  # (records,): the same where a missing value fits any
+    many_values: tuple[str, ...]  # key variables whose values are nearly all different
+    without: tuple[str, ...] = ()  # notes on what was not counted
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Shares of records below k, of the masked file and for k = 2 of the original."""
+        unique, *others = self.anonymity
+        n, before = self.records, self.original_records
+        found = [Finding("below_2_anonymity", "sample uniques (below 2-anonymity)", unique.masked / n)]
+        if unique.masked_wildcard is not None:
+            words = "the same, missing values fit any"
+            found.append(Finding("below_2_anonymity_wildcard", words, unique.masked_wildcard / n))
+        found += [
+            Finding(f"below_{each.k}_anonymity", f"below {each.k}-anonymity", each.masked / n)
+            for each in others
+        ]
+        words = "sample uniques of the original file"
+        return (*found, Finding("original_below_2_anonymity", words, unique.original / before))
+
+    @property
+    def paragraph(self) -> str:
+        """Uniques now and before, and the other levels."""
+        unique, *others = self.anonymity
+        below = " and ".join(f"{each.masked:,} have fewer than {each.k} of their kind" for each in others)
+        variables = "key variable" if len(self.keys) == 1 else "key variables"
+        text = (
+            f"{unique.masked:,} of {self.records:,} masked records are unique on {len(self.keys)} "
+            f"{variables} ({unique.original:,} of {self.original_records:,} in the original file); {below}."
+        )
+        if unique.masked_wildcard is None:
+            return text
+        return f"{text} Where a missing value fits any, {unique.masked_wildcard:,} are unique."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Keys that the masked file lacks, and keys that are not categories."""
+        if not self.many_values:
+            return self.without
+        return (
+            *self.without,
+            "key variables count as their values, and more than half of these are different in "
+            f"{shown_names(list(self.many_values))}: a schema can say which columns are key variables",
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per masked record: row (from 1), frequency, and wildcard where values are missing."""
+        columns = {"row": np.arange(1, self.records + 1), "frequency": self.frequency}
+        if self.wildcard is not None:
+            columns["wildcard"] = self.wildcard
+        return pd.DataFrame(columns)
+
+
+class UniquenessOfKeys(Measure):
+    """Sample uniques and k-anonymity."""
+
+    name: ClassVar[str] = "uniqueness"
+    title: ClassVar[str] = "Uniqueness on the key variables"
+    unit: ClassVar[str] = OF_RECORDS
+    cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 1.0
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """Key variables."""
+        return without_keys(task)
+
+    def take(self, task: RiskTask, clock: Clock) -> Uniqueness:
+        """Count both files."""
+        del clock
+        masked, original = masked_keys(task), original_keys(task)
+        groups = groups_of(masked.codes)
+        now, now_fitting = _frequencies(masked, groups)
+        before, before_fitting = _frequencies(original, groups_of(original.codes))
+        levels = tuple(
+            Anonymity(
+                k,
+                *(int((f < k).sum()) for f in (now, before)),
+                *(None if f is None else int((f < k).sum()) for f in (now_fitting, before_fitting)),
+            )
+            for k in LEVELS
+        )
+        # Codes go from 0, or `MISSING`, without a gap.
+        different = masked.codes.max(axis=0, initial=-1) - masked.codes.min(axis=0, initial=0) + 1
+        many = tuple(np.array(masked.names)[different > _MANY * len(now)].tolist())
+        return Uniqueness(
+            masked.names,
+            len(now),
+            len(before),
+            int(groups.max(initial=-1)) + 1,
+            levels,
+            now,
+            now_fitting,
+            many,
+            (*key_notes(task), *masked.uncounted(now_fitting)),
+        )
+
+
+def _frequencies(keys: KeyFile, groups: Groups) -> tuple[LongArray, LongArray | None]:
+    """f_k of every record, with missing values as a category, and fitting any where there are some."""
+    own = sums(groups).astype(np.int64)
+    fitting = keys.wildcards(None)
+    return own, None if fitting is None else fitting[0].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IndividualRisk(PerRecord):
+    """Benedetti and Franconi's risk of every masked record (`posterior_risk` has formula and sources)."""
+
+    measure: ClassVar[str] = "individual-risk"
+    per_record: ClassVar[tuple[str, ...]] = ("risk", "household", "frequency", "population")
+    keys: tuple[str, ...]
+    weighted: bool  # whether by weights or a sampling fraction; without, risk is 1/f
+    # (records,): probability that an intruder who knows the key, and knows that someone with it is in the
+    # sample, picks the right person of the population, 0 to 1. More is worse. A missing value is a category
+    # of its own
+    risk: FloatArray
+    expected: float  # sum of all: expected number of re-identifications. More is worse
+    expected_wildcard: float | None  # where a missing value fits any; None where none is missing
+    household: FloatArray | None  # (records,): that a member of the household is re-identified
+    frequency: FloatArray  # (records,): f_k, records with the key
+    population: FloatArray  # (records,): estimate of F_k: the sum of their weights; f_k without weights
+    remarks: tuple[str, ...] = ()  # on weights and on key variables
+
+    @property
+    def global_risk(self) -> float:
+        """Mean risk: the re-identification rate, 0 to 1."""
+        return self.expected / self.risk.size
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Global risk, expected number, highest risk, and the same by household."""
+        found = [
+            Finding("global_risk", "global risk (mean of individual risks)", self.global_risk),
+            Finding("expected", "expected re-identifications", self.expected, Unit.NUMBER),
+            Finding("highest_risk", "highest individual risk", float(self.risk.max())),
+        ]
+        if self.household is not None:
+            mean = float(self.household.mean())
+            found.append(Finding("global_household_risk", "mean of household risks", mean))
+        if self.expected_wildcard is not None:
+            share = self.expected_wildcard / self.risk.size
+            found.append(Finding("global_risk_wildcard", "global risk, missing values fit any", share))
+        return tuple(found)
+
+    @property
+    def paragraph(self) -> str:
+        """Expected number, the highest, the household's."""
+        n, highest = self.risk.size, float(self.risk.max())
+        basis = "with the sampling weights" if self.weighted else "without sampling weights (risk 1/f)"
+        text = (
+            f"{basis}, {self.expected:,.4g} of {n:,} masked records are expected to be re-identified by "
+            f"their keys ({percent(self.global_risk)}), and the highest risk of a record is "
+            f"{percent(highest)}."
+        )
+        if self.household is None:
+            return text
+        return (
+            f"{text} Counted by household, where one member leads to the others, the mean is "
+            f"{percent(float(self.household.mean()))}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed."""
+        if self.weighted:
+            return self.remarks
+        return (
+            *self.remarks,
+            f"individual risk: no sampling weights and no {called('fraction')}, so the file is taken for the "
+            "whole population",
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per masked record: row (from 1), frequency, population, risk, and household where known."""
+        columns = {
+            "row": np.arange(1, self.risk.size + 1),
+            "frequency": self.frequency.astype(np.int64),
+            "population": self.population,
+            "risk": self.risk,
+        }
+        if self.household is not None:
+            columns["household"] = self.household
+        return pd.DataFrame(columns)
+
+
+class IndividualRiskOfKeys(Measure):
+    """Posterior risk of every record, and of its household."""
+
+    name: ClassVar[str] = "individual-risk"
+    title: ClassVar[str] = "Individual risk (Benedetti and Franconi)"
+    unit: ClassVar[str] = OF_RECORDS
+    cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 2.0
+
+    def lacking(self, task: RiskTask) -> str | None:
+        """Key variables."""
+        return without_keys(task)
+
+    def take(self, task: RiskTask, clock: Clock) -> IndividualRisk:
+        """Frequencies and weights to risks."""
+        del clock
+        weight, remarks = masked_weights(task)
+        household = masked_households(task)
+        return measured(masked_keys(task), weight, household, (*remarks, *key_notes(task)))
+
+
+def measured(
+    keys: KeyFile,
+    weight: FloatArray | None,
+    household: NDArray[np.intp] | None,
+    remarks: tuple[str, ...] = (),
+) -> IndividualRisk:
+    """The risks of one file of n records, with `weight` (n,) above 0 and `household` (n,)."""
+    groups = groups_of(keys.codes)
+    frequency, population = sums(groups), sums(groups, weight)
+    risk = posterior_risk(frequency, population)
+    fitting = keys.wildcards(None, weight)
+    return IndividualRisk(
+        keys.names,
+        weight is not None,
+        risk,
+        float(risk.sum()),
+        None if fitting is None else float(posterior_risk(*fitting).sum()),
+        None if household is None else household_risk(risk, household),
+        frequency,
+        population,
+        (*remarks, *keys.uncounted(fitting)),
+    )

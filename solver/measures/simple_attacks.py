@@ -16,8 +16,14 @@ from linkrisk.solver.linkage.baselines import baseline_forms
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.matching import assigned_blocks
 from linkrisk.solver.measures.base import OF_WEIGHTS, CountedAttack, Finding, Measure, MeasureResult
-from linkrisk.solver.measures.likelihoods import by_likelihood, by_members, order_tells, places
-from linkrisk.solver.measures.linker_attacks import by_bayes, by_probability
+from linkrisk.solver.measures.linker_attacks import (
+    by_bayes,
+    by_likelihood,
+    by_members,
+    by_probability,
+    order_tells,
+    places,
+)
 from linkrisk.solver.measures.other_scales import (
     beside,
     by_households,

@@ -385,9 +385,9 @@ class Judged:
         "information loss that the front goes by; default: IL1s, or pMSE",
         NAME,
         doc="the information loss that the Pareto front goes by "
-        "(`linkrisk.solver.risk_utility.results.LOSSES`). When absent, IL1s over all attributes, or pMSE "
+        "(`linkrisk.solver.risk_utility.sweep.LOSSES`). When absent, IL1s over all attributes, or pMSE "
         "where that is known of more maskings",
-        choices="linkrisk.solver.risk_utility.results:LOSSES",
+        choices="linkrisk.solver.risk_utility.sweep:LOSSES",
         label="Information loss",
         group=_MEASURES,
     )

@@ -25,8 +25,7 @@ from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.growing_rows import GrowingRows, GrowingRun
 from linkrisk.solver.inputs.problem import Searched
 from linkrisk.solver.linkage.baselines import baseline_forms, own_attacks
-from linkrisk.solver.linkage.block_workers import BlockWorkers, Lost, marked
-from linkrisk.solver.linkage.evaluator import Evaluation, Evaluator
+from linkrisk.solver.linkage.evaluator import BlockWorkers, Evaluation, Evaluator, Lost, marked
 from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from prl_cases import compare, task_of
 
-from linkrisk.solver.linkage.probabilistic.keys import parse_pass
+from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 
 SURNAMES = ("smith", "smyth", "schmidt", "jones", "johns", "miller", "mueller", "o'brien", "taylor", "tailor")

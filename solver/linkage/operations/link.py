@@ -37,13 +37,12 @@ from linkrisk.solver.inputs.problem import BlockSurvey
 from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.linkage.distance_based import DistanceBased, without_files
 from linkrisk.solver.linkage.judging import judged_links
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker, Truth
+from linkrisk.solver.linkage.linker import Helpers, LearnedLinker, LinkageTask, Linker, Truth
 from linkrisk.solver.linkage.matching import matched, score_matrix
-from linkrisk.solver.linkage.pair_shares import Helpers
 from linkrisk.solver.linkage.precision_recall import Claim
+from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
 from linkrisk.solver.linkage.probabilistic.decisions import Decisions, decide, expected_losses, shared_columns
-from linkrisk.solver.linkage.probabilistic.keys import parse_pass
-from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
+from linkrisk.solver.linkage.probabilistic.passes import LearnedPasses
 from linkrisk.solver.linkage.registry import Run, check_workers, chosen_linker, make_linker
 from linkrisk.solver.linkage.representatives import RepresentativeLinker
 from linkrisk.solver.linkage.result import FoundLinks, LinkedPasses, LinkResult, OneToOne, report_passes

@@ -10,11 +10,11 @@ import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.errors import called
-from linkrisk.solver.linkage.kinds import ScoredPairs
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.matching import matched_pairs
-from linkrisk.solver.linkage.probabilistic.keys import Key, Pass, key_codes
-from linkrisk.solver.linkage.probabilistic.learning import LearnedPasses
+from linkrisk.solver.linkage.probabilistic.blocking import Key, Pass, key_codes
+from linkrisk.solver.linkage.probabilistic.passes import LearnedPasses
+from linkrisk.solver.linkage.score_ranks import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST_GAIN = 1e-6

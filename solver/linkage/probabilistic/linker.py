@@ -9,27 +9,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkrisk.errors import called
-from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Linker
-from linkrisk.solver.linkage.pair_shares import Helpers
+from linkrisk.solver.linkage.linker import Helpers, LearnedLinker, LinkageTask, Linker
 from linkrisk.solver.linkage.parameters import ProbabilisticParameters
-from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
-from linkrisk.solver.linkage.probabilistic.em import EMSettings, estimate, notes_on
-from linkrisk.solver.linkage.probabilistic.learned import (
+from linkrisk.solver.linkage.probabilistic.all_pairs import (
     ComparedFiles,
     LearnedProbabilistic,
     restored_linker,
     shown_parameters,
 )
-from linkrisk.solver.linkage.probabilistic.learning import (
-    PassSettings,
-    learn_in_passes,
-    restored_passes,
-)
-from linkrisk.solver.linkage.probabilistic.match_weights import (
+from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
+from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
+    EMSettings,
     Thresholds,
     error_rate_thresholds,
+    estimate,
+    notes_on,
     pattern_weights,
 )
+from linkrisk.solver.linkage.probabilistic.passes import PassSettings, learn_in_passes, restored_passes
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 from linkrisk.solver.run.errors import UsageError
 

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.solver.linkage.kinds import Kinds
 from linkrisk.solver.linkage.probabilistic.coding import CodedColumn
 from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Blocks, Coded, count_patterns
+from linkrisk.solver.linkage.score_ranks import Kinds
 from linkrisk.solver.run.errors import UsageError
 
 _ROWS_PER_TASK = 256

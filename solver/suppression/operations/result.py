@@ -20,12 +20,12 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
 from linkrisk.formulations.suppression.unsafe_combinations import CheckedTables, unsafe_in
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
-from linkrisk.solver.measures.suppression_risk import suppression_risk
 from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.suppression.answer import GivenAnswer
 from linkrisk.solver.suppression.audit import BeforeAndAfter
+from linkrisk.solver.suppression.risk import suppression_risk
 
 
 @dataclass(frozen=True)

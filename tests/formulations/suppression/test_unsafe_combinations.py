@@ -39,7 +39,7 @@ from linkrisk.formulations.suppression.unsafe_combinations import (
     unsafe_per_variable,
     up_to_dimension,
 )
-from linkrisk.solver.measures.individual_risk import measured
+from linkrisk.solver.measures.keys import measured
 
 MEANINGS = ("own-category", "matches-anything", "alpha=0.25", "safe")
 ALL = 1 << 20

@@ -11,7 +11,7 @@ from cli_runs import check_golden, refuse, run
 from pass_cases import persons
 
 from linkrisk import link
-from linkrisk.solver.linkage.probabilistic.keys import parse_pass
+from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.registry import make_linker
 from linkrisk.solver.run.errors import UsageError

@@ -10,9 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prl_cases import compare, drawn_files, expected_counts, task_of
 
-from linkrisk.solver.linkage.probabilistic.em import BOUND, START_M, EMSettings, bounded_proportions, estimate
+from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
+    BOUND,
+    START_M,
+    EMSettings,
+    bounded_proportions,
+    error_rate_thresholds,
+    estimate,
+)
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.match_weights import error_rate_thresholds
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 
 M = ([0.1, 0.9], [0.05, 0.1, 0.85], [0.2, 0.8], [0.02, 0.98])

@@ -19,13 +19,17 @@ from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judging import judge, judged_links, most_probable_claim
-from linkrisk.solver.linkage.kinds import Kinds, ScoredPairs
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, ScoredByKind, Truth
-from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.precision_recall import Thresholds, all_scores, count_between, precision_recall
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.quantifiers import parse_family
-from linkrisk.solver.linkage.representatives import Nearest, OrderedWeightedAverages
+from linkrisk.solver.linkage.representatives import (
+    Nearest,
+    OrderedWeightedAverages,
+    PrincipalComponent,
+    SumOfStandardised,
+)
+from linkrisk.solver.linkage.score_ranks import Kinds, ScoredPairs
 
 
 class Given(LearnedLinker):

@@ -14,13 +14,18 @@ from pairwise import pairwise
 
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Ties, make_pair
-from linkrisk.solver.linkage import partitions as partitioning
 from linkrisk.solver.linkage import shared_counts
 from linkrisk.solver.linkage.distance_kernels import Found
 from linkrisk.solver.linkage.distance_ranks import COUNTING, NEAREST, RANKING
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.partitions import PartedPair, partitions_of, settle_part
-from linkrisk.solver.linkage.shared_counts import PartedCounts, WholeCounts, counting_by
+from linkrisk.solver.linkage.shared_counts import (
+    PartedCounts,
+    PartedPair,
+    WholeCounts,
+    counting_by,
+    partitions_of,
+    settle_part,
+)
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.pool import PoolChoice, WorkerPool
 from linkrisk.solver.run.remote import Deferred
@@ -220,7 +225,7 @@ def test_progress_is_told_task_by_task():
 def test_candidates_are_parted_where_they_are_too_large_and_on_other_machines_alone(monkeypatch):
     pair = pair_of("numbers", FEW, 2)
     assert partitions_of(pair) == 1
-    monkeypatch.setattr(partitioning, "MOST_BYTES", pair.candidates.nbytes // 2 - 1)
+    monkeypatch.setattr(shared_counts, "MOST_BYTES", pair.candidates.nbytes // 2 - 1)
     assert partitions_of(pair) == 3
     pool = WorkerPool(PoolChoice(workers=1))
     assert isinstance(counting_by(pool, pair), WholeCounts)
@@ -232,7 +237,7 @@ def test_one_partition_is_all():
     pair = pair_of("numbers", FEW, 2)
     parts = PartedPair(pair, 1)
     form, blocks = FORMS["owa"](np.random.default_rng(2), False), np.arange(5)
-    task = partitioning.PartTask(0, Deferred(parts.blocks, blocks, np.full(5, np.inf)))
+    task = shared_counts.PartTask(0, Deferred(parts.blocks, blocks, np.full(5, np.inf)))
     found = settle_part(form, RANKING, parts[0], task, Clock(None))
     assert isinstance(found, Found)
     for own, other in zip(found, Evaluator(pair, 1).found(form, RANKING, blocks), strict=True):

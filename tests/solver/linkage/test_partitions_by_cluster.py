@@ -10,7 +10,6 @@ import pytest
 from box_cases import FORMS, pair_of
 from clusters import small_cluster
 
-from linkrisk.solver.linkage import partitions as partitioning
 from linkrisk.solver.linkage import shared_counts
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.shared_counts import PartedCounts, counting_by
@@ -32,7 +31,7 @@ def parted(address, monkeypatch):
     monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
     monkeypatch.setattr(shared_counts, "FEWEST", 100)
     pair = pair_of("mixed", 600, 3)
-    monkeypatch.setattr(partitioning, "MOST_BYTES", pair.candidates.nbytes // 5)
+    monkeypatch.setattr(shared_counts, "MOST_BYTES", pair.candidates.nbytes // 5)
     pool = WorkerPool(PoolChoice(scheduler=address))
     workers = counting_by(pool, pair)
     assert isinstance(workers, PartedCounts)

@@ -12,12 +12,10 @@ from pass_cases import key_values, linker, pairs_by_definition, persons, task
 from prl_cases import compare, drawn_files, level, task_of
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.probabilistic import learning
-from linkrisk.solver.linkage.probabilistic import pairs as pass_pairs
+from linkrisk.solver.linkage.probabilistic import blocking, passes
+from linkrisk.solver.linkage.probabilistic.blocking import FUNCTIONS, JoinedFiles, Key, Pass, parse_pass
 from linkrisk.solver.linkage.probabilistic.decisions import decide
-from linkrisk.solver.linkage.probabilistic.keys import FUNCTIONS, Key, Pass, parse_pass
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.pairs import JoinedFiles
 from linkrisk.solver.run.errors import UsageError
 
 READ = {
@@ -108,7 +106,7 @@ PASSES = {
 @pytest.mark.parametrize("at_once", [1, 7, 1 << 20])
 @pytest.mark.parametrize("name", PASSES)
 def test_pairs_are_those_of_a_double_loop(name, at_once, monkeypatch):
-    monkeypatch.setattr(pass_pairs, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(blocking, "PAIRS_AT_ONCE", at_once)
     own = task(40, seed=3)
     learned = linker(*map(",".join, PASSES[name])).learn(own)
     found = learned.files.compared.pairs
@@ -192,7 +190,7 @@ def test_keys_do_not_make_agreement_on_them_common():
 def test_random_pairs_tell_what_all_pairs_would(monkeypatch):
     own = task(300, seed=7)
     exact = linker("surname,town").learn(own)
-    monkeypatch.setattr(learning, "RANDOM_PAIRS", 40_000)
+    monkeypatch.setattr(passes, "RANDOM_PAIRS", 40_000)
     drawn = linker("surname,town").learn(own)
     again = linker("surname,town").learn(own)
     for a, b, c in zip(*(one.parameters["attributes"] for one in (exact, drawn, again)), strict=True):
@@ -321,7 +319,7 @@ def test_keys_that_cannot_be_used(passes, message):
 
 
 def test_a_hopeless_pass_is_refused_with_its_number(monkeypatch):
-    monkeypatch.setattr(pass_pairs, "MOST_PAIRS", 1000)
+    monkeypatch.setattr(blocking, "MOST_PAIRS", 1000)
     first = pd.DataFrame({"town": ["york"] * 60, "name": [f"n{at % 20}" for at in range(60)]})
     own = task_of(first, first)
     with pytest.raises(UsageError) as error:

@@ -20,8 +20,8 @@ from linkrisk.datasets.options.option import Option
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
+from linkrisk.solver.linkage.probabilistic.fellegi_sunter import pattern_weights
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.probabilistic.match_weights import pattern_weights
 from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = pd.DataFrame(

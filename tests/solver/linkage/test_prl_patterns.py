@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.solver.linkage.probabilistic import comparisons, learned, patterns
+from linkrisk.solver.linkage.probabilistic import all_pairs, comparisons, patterns
+from linkrisk.solver.linkage.probabilistic.all_pairs import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison, Measure, parse_comparison
-from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.patterns import (
     agreement_patterns,
     as_counts,
@@ -110,7 +110,7 @@ def test_large_files_are_counted_jointly_and_the_others_pair_by_pair(monkeypatch
     assert not worth(files(20_000, "a=within:1", "b=within:1", "c=within:1"))
     large = files(60_000, "a=equal", "b=deviations:0.1", "c=equal")
     assert worth(large)
-    monkeypatch.setattr(learned, "patterns_by", None)  # nobody looks at pairs
+    monkeypatch.setattr(all_pairs, "patterns_by", None)  # nobody looks at pairs
     assert large.patterns().pairs == 60_000**2
 
 

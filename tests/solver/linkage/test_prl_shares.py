@@ -12,13 +12,18 @@ from hypothesis import strategies as st
 from pass_cases import linker, task
 from prl_cases import as_dict, task_of
 
-from linkrisk.solver.linkage import pair_shares
+from linkrisk.solver.linkage import linker as linker_module
+from linkrisk.solver.linkage.probabilistic.all_pairs import (
+    CodedPairs,
+    ComparedFiles,
+    _compare,
+    range_share,
+    share_of,
+)
+from linkrisk.solver.linkage.probabilistic.coding import Codes, met_by
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
-from linkrisk.solver.linkage.probabilistic.cutting import Codes, met_by
-from linkrisk.solver.linkage.probabilistic.learned import ComparedFiles
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
-from linkrisk.solver.linkage.probabilistic.shares import CodedPairs, _compare, range_share, share_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.remote import Deferred
 
@@ -80,10 +85,10 @@ def test_what_is_sent_is_about_nobody_else():
 
 
 def test_shares_make_up_all_pairs(monkeypatch):
-    monkeypatch.setattr(pair_shares, "_CODES", 40)
+    monkeypatch.setattr(linker_module, "_CODES", 40)
     for queries, candidates, many in [(1, 1, 1), (700, 95, 3), (513, 10, 1), (10_000, 11, 2)]:
         seen = np.zeros((queries, candidates), dtype=int)
-        for rows, columns in pair_shares.shared_out(queries, candidates, 4, many):
+        for rows, columns in linker_module.shared_out(queries, candidates, 4, many):
             assert columns.stop - columns.start <= 10
             seen[rows, columns] += 1
         assert (seen == 1).all()

@@ -15,9 +15,14 @@ from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.public.registry import load
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Linker, Truth
-from linkrisk.solver.linkage.one_dimension import PrincipalComponent, SumOfStandardised
 from linkrisk.solver.linkage.quantifiers import FAMILIES, owa, parse_family, sugeno
-from linkrisk.solver.linkage.representatives import Nearest, OrderedWeightedAverages, SugenoIntegrals
+from linkrisk.solver.linkage.representatives import (
+    Nearest,
+    OrderedWeightedAverages,
+    PrincipalComponent,
+    SugenoIntegrals,
+    SumOfStandardised,
+)
 from linkrisk.solver.run.errors import UsageError
 
 EVERY = [

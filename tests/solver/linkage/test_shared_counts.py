@@ -12,8 +12,7 @@ from linkrisk.formulations.linkage.pair import Ties
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.linkage import shared_counts
-from linkrisk.solver.linkage.block_workers import Lost, marked
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.evaluator import Evaluator, Lost, marked
 from linkrisk.solver.linkage.lexicographic import InOrder, best_order
 from linkrisk.solver.linkage.shared_counts import WholeCounts, itself
 from linkrisk.solver.run.clock import Clock

@@ -20,18 +20,19 @@ from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoque
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.solver.charts.gallery import draw
-from linkrisk.solver.measures import forced_weights
+from linkrisk.solver.measures import attributes as attributes_module
 from linkrisk.solver.measures.attributes import (
     Attributes,
     LeakingAttributes,
     WithheldAttribute,
     contained,
     directions_of,
+    forced_range,
+    importances,
     projected,
     withheld,
     without,
 )
-from linkrisk.solver.measures.forced_weights import forced_range, importances
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.interruption import Cancel
 
@@ -156,7 +157,7 @@ def test_rows_come_as_they_are_missed(monkeypatch):
     attack = task.attack("weighted-mean")
     arguments = task.first.pair, attack.problem.aggregator, attack.theta, attack.evaluation.linked
     whole = forced_range(*arguments, lambda: False)
-    monkeypatch.setattr(forced_weights, "_AT_ONCE", 1)
+    monkeypatch.setattr(attributes_module, "_AT_ONCE", 1)
     grown = forced_range(*arguments, lambda: False)
     np.testing.assert_allclose(whole.low, grown.low, atol=1e-7)
     np.testing.assert_allclose(whole.high, grown.high, atol=1e-7)
@@ -167,7 +168,7 @@ def test_there_may_be_no_time_and_too_many_records(monkeypatch):
     attack = task.attack("weighted-mean")
     arguments = task.first.pair, attack.problem.aggregator, attack.theta, attack.evaluation.linked
     assert np.isnan(forced_range(*arguments, lambda: True).low).all()
-    monkeypatch.setattr(forced_weights, "MOST_PAIRS", 1)
+    monkeypatch.setattr(attributes_module, "MOST_PAIRS", 1)
     assert np.isnan(forced_range(*arguments, lambda: False).high).all()
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from risk_runs import pair_task
 
-from linkrisk.solver.measures.changes import ChangesOfColumns
+from linkrisk.solver.measures.released import ChangesOfColumns
 from linkrisk.solver.run.clock import Clock
 
 ORIGINAL = pd.DataFrame(

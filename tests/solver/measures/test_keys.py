@@ -19,12 +19,20 @@ from linkrisk.solver.measures import keys as frequencies
 from linkrisk.solver.measures import keys as keys_module
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.diversity import Diversity, DiversityOfGroups
-from linkrisk.solver.measures.individual_risk import IndividualRisk, IndividualRiskOfKeys
-from linkrisk.solver.measures.keys import MISSING, column_codes, groups_of, sums, wildcard_sums
+from linkrisk.solver.measures.keys import (
+    MISSING,
+    IndividualRisk,
+    IndividualRiskOfKeys,
+    Uniqueness,
+    UniquenessOfKeys,
+    column_codes,
+    groups_of,
+    sums,
+    wildcard_sums,
+)
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.suda import SpecialUniques, Suda
 from linkrisk.solver.measures.task import RiskTask
-from linkrisk.solver.measures.uniqueness import Uniqueness, UniquenessOfKeys
 from linkrisk.solver.run.clock import Clock
 
 small_codes = st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(

@@ -11,17 +11,22 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.pair import Direction
-from linkrisk.solver.measures import matchings
-from linkrisk.solver.measures.matchings import Queries, exact_marginals, matching_limit
-from linkrisk.solver.measures.posterior_attackers import calibrated
-from linkrisk.solver.measures.posteriors import TOLERANCE, compatible, one_record_posterior, right_claims
+from linkrisk.solver.measures import reidentification
+from linkrisk.solver.measures.posteriors import (
+    TOLERANCE,
+    calibrated,
+    compatible,
+    one_record_posterior,
+    right_claims,
+)
+from linkrisk.solver.measures.reidentification import Queries, exact_marginals, matching_limit
 from linkrisk.solver.run.clock import Clock
 
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     for name, sweeps in (("BURNING", 200), ("CHOOSING", 500), ("COUNTING", 1200)):
-        monkeypatch.setattr(matchings, name, sweeps)
+        monkeypatch.setattr(reidentification, name, sweeps)
 
 
 def enumerated(logs):

@@ -14,10 +14,10 @@ from survey_files import NAMES, survey
 from linkrisk import fit, risk
 from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.linkage.registry import LINKERS as LINKERS_BY_NAME
-from linkrisk.solver.measures import matchings
+from linkrisk.solver.measures import reidentification
 from linkrisk.solver.measures.known_masking import unknown
 from linkrisk.solver.measures.linker_attacks import linker_task, trained_by
-from linkrisk.solver.measures.posterior_attackers import attackers
+from linkrisk.solver.measures.posteriors import attackers
 from linkrisk.solver.measures.reidentification import ProbabilityOfReidentification
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
@@ -42,7 +42,7 @@ def found_by(files, *texts, **options):
 def few_draws():
     with pytest.MonkeyPatch.context() as patch:
         for name, sweeps in (("BURNING", 100), ("CHOOSING", 200), ("COUNTING", 300)):
-            patch.setattr(matchings, name, sweeps)
+            patch.setattr(reidentification, name, sweeps)
         yield
 
 

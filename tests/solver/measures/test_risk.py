@@ -23,7 +23,7 @@ from linkrisk import Cancel, fit, risk
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.inputs.releases import given_releases
 from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit, jsonable
-from linkrisk.solver.measures.individual_risk import IndividualRiskOfKeys
+from linkrisk.solver.measures.keys import IndividualRiskOfKeys
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques, uniques_risk
 from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.risk import page_seconds

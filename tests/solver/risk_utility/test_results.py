@@ -15,8 +15,8 @@ from sweep_runs import MASKINGS, QUICK, numbers
 from linkrisk import Cancel, sweep
 from linkrisk.solver.risk_utility import course as sweep_course
 from linkrisk.solver.risk_utility.maskings import maskings_of
-from linkrisk.solver.risk_utility.results import Place, Point, places
 from linkrisk.solver.risk_utility.runs import Status
+from linkrisk.solver.risk_utility.sweep import Place, Point, places
 from linkrisk.solver.run.workers import Sequential
 
 FRONT, DOMINATED, OPEN = Place.FRONT, Place.DOMINATED, Place.OPEN

@@ -15,8 +15,8 @@ from sweep_runs import MASKINGS, QUICK, numbers
 from linkrisk import fit, mask, risk, sweep
 from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.risk_utility.maskings import maskings_of
-from linkrisk.solver.risk_utility.results import LOSSES, OF_ALL
 from linkrisk.solver.risk_utility.runs import Status, SweepRun, il1s_of_all
+from linkrisk.solver.risk_utility.sweep import LOSSES, OF_ALL
 from linkrisk.solver.run.errors import UsageError
 
 

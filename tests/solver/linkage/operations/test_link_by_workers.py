@@ -15,9 +15,9 @@ from cli_runs import PAIR, refuse, run
 from clusters import ADDRESS_OF_NOBODY
 
 from linkrisk import Cancel, evaluate, link
-from linkrisk.solver.linkage import pair_shares
-from linkrisk.solver.linkage.pair_shares import Helpers
-from linkrisk.solver.linkage.probabilistic import shares
+from linkrisk.solver.linkage import linker as linker_module
+from linkrisk.solver.linkage.linker import Helpers
+from linkrisk.solver.linkage.probabilistic import all_pairs, passes
 from linkrisk.solver.run import pool as clusters
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.pool import Cluster, PoolChoice, WorkerPool
@@ -62,11 +62,11 @@ WAYS = {
 @pytest.fixture(autouse=True)
 def all_is_shared_out(monkeypatch):
     """Small files, too, in shares of some queries and some candidates."""
-    monkeypatch.setattr(pair_shares, "WORTH", 1)
-    monkeypatch.setattr(pair_shares, "_FEWEST", 50)
-    monkeypatch.setattr(pair_shares, "_CODES", 4 * 150)
-    monkeypatch.setattr(shares, "_LEAST_OF_ROW", 1)
-    monkeypatch.setattr(shares, "_FEWEST", 500)
+    monkeypatch.setattr(linker_module, "WORTH", 1)
+    monkeypatch.setattr(linker_module, "_FEWEST", 50)
+    monkeypatch.setattr(linker_module, "_CODES", 4 * 150)
+    monkeypatch.setattr(all_pairs, "_LEAST_OF_ROW", 1)
+    monkeypatch.setattr(passes, "_FEWEST", 500)
 
 
 def said(result) -> dict:

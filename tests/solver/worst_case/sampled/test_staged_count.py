@@ -129,7 +129,7 @@ def test_one_to_one_links_that_no_time_was_left_for(learned, monkeypatch):
         release.wait()
 
     cancel, release = Cancel(), threading.Event()
-    monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluation_task.assigned_blocks", endless)
+    monkeypatch.setattr("linkrisk.solver.linkage.operations.evaluate.assigned_blocks", endless)
     try:
         found = evaluate(*files(), parameters=learned, one_to_one=True, cancel=cancel)
     finally:

@@ -1,50 +1,125 @@
-"""Learn one m and u from the pairs of all passes, and find the thresholds of links and clerical review."""
+"""Probabilistic linkage in passes: one m and u learned from the pairs of all passes, and the thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from linkrisk.arrays import FloatArray, IndexArray, IntArray
+from linkrisk.arrays import FloatArray, IndexArray, IntArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.errors import called
-from linkrisk.solver.linkage.kinds import ScoredPairs
-from linkrisk.solver.linkage.linker import LinkageTask
-from linkrisk.solver.linkage.pair_shares import Helpers
+from linkrisk.solver.linkage.linker import TASKS_EACH, Helpers, LinkageTask
 from linkrisk.solver.linkage.parameters import USUAL_BAND
-from linkrisk.solver.linkage.probabilistic.coding import in_units, readable_columns
-from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
-from linkrisk.solver.linkage.probabilistic.em import (
-    MOST_MATCHES,
-    EMSettings,
-    OutsidePairs,
-    Probabilities,
-    estimate,
-    notes_on,
-)
-from linkrisk.solver.linkage.probabilistic.kernels import add_agreement
-from linkrisk.solver.linkage.probabilistic.keys import Pass, parse_pass
-from linkrisk.solver.linkage.probabilistic.learned import read_parameters, shown_parameters
-from linkrisk.solver.linkage.probabilistic.match_weights import (
-    MatchWeights,
-    Thresholds,
-    error_rate_thresholds,
-    pattern_weights,
-)
-from linkrisk.solver.linkage.probabilistic.pairs import (
+from linkrisk.solver.linkage.probabilistic.all_pairs import read_parameters, shown_parameters
+from linkrisk.solver.linkage.probabilistic.blocking import (
     MOST_PASSES,
+    PAIRS_AT_ONCE,
     JoinedFiles,
     PairLevels,
     Pairs,
+    Pass,
     ValueLevels,
+    found_pairs,
     pair_levels,
+    parse_pass,
 )
+from linkrisk.solver.linkage.probabilistic.coding import cut_groups, in_units, met_by, readable_columns
+from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
+from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
+    MOST_MATCHES,
+    EMSettings,
+    MatchWeights,
+    OutsidePairs,
+    Probabilities,
+    Thresholds,
+    error_rate_thresholds,
+    estimate,
+    notes_on,
+    pattern_weights,
+)
+from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Groups, add_agreement
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts, as_counts
-from linkrisk.solver.linkage.probabilistic.shares import Patterns, compared_by, patterns_of
+from linkrisk.solver.linkage.score_ranks import ScoredPairs
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.remote import Deferred
+
+_FEWEST = 1 << 14
+"""Pairs of passes in a task: fewer are not worth their way."""
+
+
+Patterns = tuple[NDArray[np.integer], LongArray]
+"""Of some pairs: which of the distinct patterns each has, and these in the order of their first pairs."""
+
+
+def patterns_of(pairs: Pairs, levels: Sequence[PairLevels]) -> Patterns:
+    """Compare some pairs, attribute by attribute."""
+    code = np.zeros(pairs.query.size, dtype=np.int64)
+    for k, attribute in enumerate(levels):
+        code |= attribute.of(pairs.query, pairs.candidate).astype(np.int64) << (LEVEL_BITS * k)
+    return pd.factorize(code)
+
+
+@dataclass(frozen=True, eq=False)
+class RangeOfQueries:
+    """Some queries with the candidates that a pass compares with one of them, so many."""
+
+    groups: Groups
+    levels: tuple[PairLevels, ...]
+    candidates: int
+
+
+def range_share(
+    groups: Groups, levels: Sequence[PairLevels], first: int, last: int
+) -> Deferred[RangeOfQueries]:
+    """Share of the queries from `first` up to, but not with `last`."""
+    return Deferred(_cut_range, groups, tuple(levels), first, last)
+
+
+def _cut_range(groups: Groups, levels: Sequence[PairLevels], first: int, last: int) -> RangeOfQueries:
+    rows = np.arange(first, last)
+    candidates = met_by(*groups, rows)
+    own = Groups(*cut_groups(*groups, rows, candidates))
+    return RangeOfQueries(own, tuple(each.part(rows, candidates) for each in levels), candidates.size)
+
+
+def compared_by(
+    helpers: Helpers, joined: JoinedFiles, levels: Sequence[PairLevels]
+) -> Iterator[tuple[Pairs, Patterns]]:
+    """Yield all pairs in the order of queries, some at a time, with the patterns that workers found."""
+    ranges: list[tuple[int, int]] = []
+
+    def plan(many: int) -> list[Deferred[RangeOfQueries]]:
+        each = sum(joined.pairs) // (TASKS_EACH * many)
+        ranges.extend(joined.ranges(min(PAIRS_AT_ONCE, max(_FEWEST, each))))
+        return [range_share(joined.groups, levels, *ends) for ends in ranges]
+
+    waiting: dict[int, Patterns] = {}
+    pairs = joined.batches(ranges)  # read when the first answer is there, and the ranges are known
+    following = 0
+    for at, patterns in helpers.answers(None, _compare, plan):
+        waiting[at] = patterns
+        while following in waiting:
+            yield next(pairs), waiting.pop(following)
+            following += 1
+
+
+def _compare(given: None, share: Deferred[RangeOfQueries], clock: Clock) -> Patterns:
+    """Compare the pairs of some queries, at a worker; the parent finds the pairs again by itself."""
+    del given
+    some = share.made()
+    for attribute in some.levels:
+        attribute.threads = clock.threads
+    mark = np.full(some.candidates, -1, dtype=np.int64)
+    pairs = found_pairs(some.groups, 0, len(some.groups.key), mark)
+    place, distinct = patterns_of(pairs, some.levels)
+    return place.astype(np.min_scalar_type(distinct.size)), distinct
+
 
 RANDOM_PAIRS = 1 << 22
 """Size of the random sample of all pairs; files with fewer pairs are compared completely."""
