@@ -33,11 +33,8 @@ from linkrisk.formulations.errors import FormulationError
 def attribute_count(measure: ArrayLike) -> int:
     """Return n for a set function of 2^n values.
 
-    Raises
-    ------
-    FormulationError
-        When `measure` is not one-dimensional, its length is not a power of two of at least 2, or a value is
-        not finite.
+    FormulationError when `measure` is not one-dimensional, its length is not a power of two of at least 2, or
+    a value is not finite.
     """
     array = np.asarray(measure, dtype=np.float64)
     n = array.size.bit_length() - 1
@@ -152,10 +149,7 @@ def k_additivity(measure: ArrayLike, tolerance: float = 1e-9) -> int:
 def additive_measure(weights: ArrayLike) -> FloatArray:
     """Return mu(A) = sum of the weights of A, shape (2^n,); its Choquet integral is the weighted mean.
 
-    Raises
-    ------
-    FormulationError
-        When the weights are not a non-negative vector that sums to 1.
+    FormulationError when the weights are not a non-negative vector that sums to 1.
     """
     w = _checked_weights(weights)
     single = np.zeros(1 << w.size)
@@ -168,10 +162,7 @@ def symmetric_measure(owa_weights: ArrayLike) -> FloatArray:
 
     `owa_weights[0]` multiplies the largest value.
 
-    Raises
-    ------
-    FormulationError
-        When the weights are not a non-negative vector that sums to 1.
+    FormulationError when the weights are not a non-negative vector that sums to 1.
     """
     w = _checked_weights(owa_weights)
     return np.concatenate(([0.0], np.cumsum(w)))[cardinalities(w.size)]
@@ -189,10 +180,7 @@ def orness(measure: ArrayLike) -> float:
 
     It is the mean over t = 1 .. n-1 of the mean measure of the subsets of size t; 0.5 for a weighted mean.
 
-    Raises
-    ------
-    FormulationError
-        When there is only one attribute: its maximum and minimum are the same.
+    FormulationError when there is only one attribute: its maximum and minimum are the same.
     """
     n = attribute_count(measure)
     if n == 1:
@@ -246,10 +234,7 @@ def choquet_integral(values: ArrayLike, measure: ArrayLike) -> FloatArray:
     FloatArray
         Shape (...).
 
-    Raises
-    ------
-    FormulationError
-        When the last axis of `values` is not the number of attributes of `measure`.
+    FormulationError when the last axis of `values` is not the number of attributes of `measure`.
     """
     c = _checked_values(values, attribute_count(measure))
     order = np.argsort(c, axis=-1, kind="stable")
@@ -278,10 +263,7 @@ def subset_minima(values: ArrayLike) -> FloatArray:
 def choquet_from_moebius(values: ArrayLike, moebius: ArrayLike) -> FloatArray:
     """Aggregate along the last axis: sum over non-empty A of m(A) min over A of c_k, shape (...) [1].
 
-    Raises
-    ------
-    FormulationError
-        When the last axis of `values` is not the number of attributes of `moebius`.
+    FormulationError when the last axis of `values` is not the number of attributes of `moebius`.
     """
     n = attribute_count(moebius)
     c = _checked_values(values, n)
@@ -305,10 +287,7 @@ def _checked_values(values: ArrayLike, n: int) -> FloatArray:
 def subset_names(attributes: Sequence[str]) -> list[str]:
     """Return the names of the 2^n - 1 non-empty subsets in bitmask order: attribute names joined by commas.
 
-    Raises
-    ------
-    FormulationError
-        When there is no attribute, or two subsets get the same name.
+    FormulationError when there is no attribute, or two subsets get the same name.
     """
     if not attributes:
         raise FormulationError("a fuzzy measure has no attributes: give at least one attribute name")
@@ -322,10 +301,7 @@ def subset_names(attributes: Sequence[str]) -> list[str]:
 def check_names(names: Sequence[str]) -> None:
     """Refuse names of subsets that do not tell them apart.
 
-    Raises
-    ------
-    FormulationError
-        When two subsets have the same name.
+    FormulationError when two subsets have the same name.
     """
     seen: set[str] = set()
     for name in names:
@@ -340,10 +316,7 @@ def check_names(names: Sequence[str]) -> None:
 def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -> FloatArray:
     """Return the measure, shape (2^n,), from its values by subset name; the empty set is 0.
 
-    Raises
-    ------
-    FormulationError
-        When a subset is missing or unknown, or a value is not a finite number.
+    FormulationError when a subset is missing or unknown, or a value is not a finite number.
     """
     names = subset_names(attributes)
     for name in names:
@@ -363,10 +336,7 @@ def measure_from_names(named: Mapping[str, object], attributes: Sequence[str]) -
 def measure_to_names(measure: ArrayLike, attributes: Sequence[str]) -> dict[str, float]:
     """Return the values of all non-empty subsets by name, in bitmask order.
 
-    Raises
-    ------
-    FormulationError
-        When the measure is not on as many attributes as named.
+    FormulationError when the measure is not on as many attributes as named.
     """
     n = attribute_count(measure)
     if n != len(attributes):

@@ -48,7 +48,7 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
 
     It is the inverse of the mean products of the differences between partners. Where the means of both files
     are the same, as those of files standardised by their own are, these are the covariances ``Var(X) + Var(Y)
-    - 2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). BlockWorkers, a shift of all
+    - 2 Cov(X, Y)`` of Eq. 2 (Torra, Abowd and Domingo-Ferrer 2006, its source). Otherwise a shift of all
     records counts as a difference like any other, because the distance does not take it back.
 
     Directions are judged by how much partners differ in them relative to strangers (all queries and all

@@ -150,20 +150,11 @@ class Bayesian(BayesianParameters, Linker):
     of one file depend on those of the other. D. Smith, *Re-identification in the absence of common matching
     variables*, University of Manchester, CMIST working paper 2016-02, sections 4 and 5.2.
 
-    Attributes
-    ----------
-    classes : int
-        Most classes of a numeric attribute, at least 2.
-    prior_weight : float
-        Sum of the parameters of the hyper-Dirichlet prior, positive: how many records it counts for.
-    match_share : float, optional
-        Prior probability that a pair is a match. By default one in the number of
-        candidates for a bijection, otherwise estimated.
+    UsageError if a setting is out of range.
 
-    Raises
-    ------
-    UsageError
-        If a setting is out of range.
+    Parameters
+    ----------
+    {options}
     """
 
     name: ClassVar[str] = "bayes"

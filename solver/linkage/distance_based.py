@@ -74,20 +74,9 @@ class DistanceBased(DistanceBasedParameters, Linker):
     difference of standardised values for a numeric attribute, and the squared (or plain) distance d of
     categories otherwise (Domingo-Ferrer and Torra 2002, Definition 1, which takes d itself: absolute).
 
-    Attributes
+    Parameters
     ----------
-    weights : tuple of (str, float), optional
-        Attributes and their weights, not negative, of any sum; all equal when absent.
-    differences : str
-        ``squared`` or ``absolute``.
-    standardisation : str
-        Whose mean and standard deviation scale numeric attributes: ``own``, ``original``, ``pooled`` or
-        ``none``.
-    masking : tuple of str
-        How categorical attributes were masked (`datasets.masking.registry`): records that it cannot have made
-        of each other are at an infinite distance.
-    missing : str
-        What a missing value is compared as (`formulations.linkage.comparison`).
+    {options}
     """
 
     name: ClassVar[str] = "dbrl"

@@ -24,46 +24,30 @@ Missing = tuple[FloatArray, FloatArray, FloatArray]
 class Form(NamedTuple):
     """A distance, in numbers that compiled code can read (`DistanceForm`)."""
 
-    kind: int
-    """Number of its `FormKind`."""
-    vector: FloatArray
-    """The parameters where they are a vector, else of no length."""
-    matrix: FloatArray
-    """The parameters where they are a matrix, else of no size."""
-    differences: int
-    """Attribute distances are squared (0), absolute (1) or signed (2) differences."""
-    tolerance: float
-    """Share of the partner's attribute distances up to which a rival ties."""
-    noise: float
-    """Times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that."""
+    kind: int  # number of its `FormKind`
+    vector: FloatArray  # the parameters where they are a vector, else of no length
+    matrix: FloatArray  # the parameters where they are a matrix, else of no size
+    differences: int  # attribute distances are squared (0), absolute (1) or signed (2) differences
+    tolerance: float  # share of the partner's attribute distances up to which a rival ties
+    noise: float  # times ``sum_k P_kk c_k**2`` of the rival: a tie is longer by that
 
 
 class Compared(NamedTuple):
     """Blocks and candidates, and all that lies between them."""
 
-    queries: FloatArray
-    """Shape (blocks, attributes)."""
+    queries: FloatArray  # (blocks, attributes)
+    # (candidates, attributes): each in its place in `Boxes`. Those that lie in no box come last: only
+    # blocks whose partners they are are compared with them.
     candidates: FloatArray
-    """Shape (candidates, attributes), each in its place in `Boxes`.
-
-    Those that lie in no box come last: only blocks whose partners they are are compared with them.
-    """
-    number: IndexArray
-    """Shape (candidates in boxes,): their rows."""
-    group: IndexArray
-    """Shape (candidates,): candidates with the number of a block's partner are no rivals of it."""
-    partner: IndexArray
-    """Shape (blocks,): place of each block's partner."""
+    number: IndexArray  # (candidates in boxes,): their rows
+    group: IndexArray  # (candidates,): candidates with the number of a block's partner are no rivals of it
+    partner: IndexArray  # (blocks,): place of each block's partner
+    # (blocks,): distance of the nearest rival among other candidates; infinite where none is known
     known: FloatArray
-    """Shape (blocks,): distance of the nearest rival among other candidates; infinite where none is known."""
-    rounding: FloatArray
-    """Shape (blocks, attributes): what rounding may have moved differences to partners by."""
-    allowance: FloatArray
-    """Shape (attributes,): addition to every attribute distance of a partner (`ties.grain`)."""
-    tables: Tables
-    """Distance tables of categorical attributes."""
-    missing: Missing
-    """Differences to missing values, of these blocks and candidates."""
+    rounding: FloatArray  # (blocks, attributes): what rounding may have moved differences to partners by
+    allowance: FloatArray  # (attributes,): addition to every attribute distance of a partner (`ties.grain`)
+    tables: Tables  # distance tables of categorical attributes
+    missing: Missing  # differences to missing values, of these blocks and candidates
 
 
 class Boxes(NamedTuple):
@@ -73,39 +57,28 @@ class Boxes(NamedTuple):
     the box and the query's point.
     """
 
-    points: FloatArray
-    """Shape (blocks, dimensions): the queries where the boxes are."""
-    low: FloatArray
-    """Shape (boxes + 1, dimensions)."""
-    high: FloatArray
-    """Shape (boxes + 1, dimensions)."""
-    lacking: NDArray[np.uint8]
-    """Shape (boxes + 1, dimensions); (1, 0) where nothing is missing."""
+    points: FloatArray  # (blocks, dimensions): the queries where the boxes are
+    low: FloatArray  # (boxes + 1, dimensions)
+    high: FloatArray  # (boxes + 1, dimensions)
+    lacking: NDArray[np.uint8]  # (boxes + 1, dimensions); (1, 0) where nothing is missing
     levels: int
-    form: Form
-    """Monotone."""
-    tables: Tables
-    """Distance tables of categorical dimensions."""
-    shift: float
-    """Differences may be smaller by so much."""
+    form: Form  # monotone
+    tables: Tables  # distance tables of categorical dimensions
+    shift: float  # differences may be smaller by so much
     blur: float
 
 
 class Found(NamedTuple):
     """Result of every block, filled in by compiled code."""
 
-    rank: IndexArray
-    """1 + number of strictly nearer rivals."""
-    ties: IndexArray
-    """Number of rivals that tie with the partner."""
-    distance: FloatArray
-    """To the partner; infinite where that is impossible."""
-    nearest_other: FloatArray
-    """To the nearest rival, likewise."""
+    rank: IndexArray  # 1 + number of strictly nearer rivals
+    ties: IndexArray  # number of rivals that tie with the partner
+    distance: FloatArray  # to the partner; infinite where that is impossible
+    nearest_other: FloatArray  # to the nearest rival, likewise
+    # the rival that comes nearest, or ties most clearly, the first of several; -1 without rivals
     rival: IndexArray
-    """The rival that comes nearest, or ties most clearly, the first of several; -1 without rivals."""
+    # its distance less how much farther than the partner it may be and tie; infinite without rivals
     clear: FloatArray
-    """Its distance less how much farther than the partner it may be and tie; infinite without rivals."""
 
 
 def nothing_found(blocks: int) -> Found:

@@ -250,7 +250,7 @@ def _halves(
 
 
 @kernel
-def _look(
+def _descend(
     form: Form, compared: Compared, boxes: Boxes, block: int, moved: float, best: float, who: int, seed: Any
 ) -> tuple[float, int]:
     """Find the distance of the nearest candidate, `best` being the partner's; or with a `who`, one that ties.
@@ -310,10 +310,10 @@ def draw(
     c, apart, ranks = np.empty(n), np.empty(n), np.empty(n, dtype=np.intp)
     for block in blocks:
         mine, moved = _partner(form, compared, block, apart, c, ranks)
-        best, _ = _look(form, compared, boxes, block, moved, mine, -2, lots[block])
+        best, _ = _descend(form, compared, boxes, block, moved, mine, -2, lots[block])
         who = -1
         if mine < np.inf and mine <= (best + moved) * (1.0 + 1e-12):
             who = partners[block]
         else:  # the rounding of a partner that is far away does not concern them
             moved = min(moved, form.tolerance * max(best, 0.0))
-        chosen[block] = _look(form, compared, boxes, block, moved, best, who, lots[block])[1]
+        chosen[block] = _descend(form, compared, boxes, block, moved, best, who, lots[block])[1]

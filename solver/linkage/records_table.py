@@ -26,31 +26,20 @@ IntArray = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, eq=False)
 class RecordsTable:
-    """What became of every block; all arrays have shape (blocks,).
+    """What became of every block; all arrays have shape (blocks,)."""
 
-    Attributes
-    ----------
-    record : ndarray of object
-        What the records are called.
-    linked, settled : ndarray of bool
-        Whether each is linked, and whether that is known.
-    rank : ndarray of int
-        1 + number of candidates strictly nearer than its partner; 0 where it is not known.
-    distance, nearest_other : ndarray of float64
-        Distance to the partner and to the nearest other candidate; NaN where there is none.
-    margin : ndarray of float64
-        Their difference; NaN where there is none.
-    ties : ndarray of int
-        Number of candidates that tie with the partner; says nothing where the rank is not known.
-    """
-
-    record: NDArray[np.object_] = field(repr=False)
+    record: NDArray[np.object_] = field(repr=False)  # what the records are called
+    # linked, settled: whether each is linked, and whether that is known
     linked: NDArray[np.bool_] = field(repr=False)
     settled: NDArray[np.bool_] = field(repr=False)
+    # 1 + number of candidates strictly nearer than its partner; 0 where it is not known
     rank: IntArray = field(repr=False)
+    # distance, nearest_other: distance to the partner and to the nearest other candidate; NaN where there
+    # is none
     distance: FloatArray = field(repr=False)
     nearest_other: FloatArray = field(repr=False)
-    margin: FloatArray = field(repr=False)
+    margin: FloatArray = field(repr=False)  # their difference; NaN where there is none
+    # number of candidates that tie with the partner; says nothing where the rank is not known
     ties: IntArray = field(repr=False)
 
     def __len__(self) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
+from textwrap import TextWrapper
 from types import MappingProxyType
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.options.option import Option
+from linkrisk.datasets.options.option import Option, options_of
 from linkrisk.errors import called
 from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
@@ -42,6 +43,13 @@ LINKERS: Mapping[str, type[Linker]] = MappingProxyType(
     }
 )
 """Every linker by name. A new one is a file, its class here, and its settings in `parameters.PARAMETERS`."""
+
+for _linker in LINKERS.values():  # the settings are explained where they are declared
+    _fill = TextWrapper(105, initial_indent=" " * 8, subsequent_indent=" " * 8).fill
+    _explained = (
+        f"{name} : {one.annotation}\n{_fill(one.help)}" for name, one in options_of(_linker).items()
+    )
+    _linker.__doc__ = (_linker.__doc__ or "").replace("{options}", "\n    ".join(_explained))
 
 
 @dataclass(frozen=True)

@@ -47,18 +47,7 @@ Loadings = dict[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class OneDimension(OneDimensionParameters, Linker):
-    """Link by one number per record, a weighted sum of its standardised values in its own file.
-
-    Attributes
-    ----------
-    compare_by : str
-        ``rank`` compares relative ranks (ties share their mean rank), ``score`` the standardised sums.
-
-    Raises
-    ------
-    UsageError
-        If `compare_by` is neither.
-    """
+    """Link by one number per record, a weighted sum of its standardised values in its own file."""
 
     common_attributes: ClassVar[bool] = False
 
@@ -95,9 +84,11 @@ class OneDimension(OneDimensionParameters, Linker):
     def _placed(self, task: LinkageTask, queries: Loadings, candidates: Loadings) -> LearnedLinker:
         first, second = _sides(task)
         parameters = {"by": self.compare_by, "loadings": {"queries": queries, "candidates": candidates}}
-        return _Placed(self._places(first, queries), self._places(second, candidates), parameters)
+        places = self._places(first, queries), self._places(second, candidates)
+        return _Points(*places, parameters, line=True)
 
     def _places(self, side: _Side, loadings: Loadings) -> FloatArray:
+        """Numbers of the records, shape (n, 1)."""
         if tuple(loadings) != side.attributes:
             raise UsageError(
                 f"the loadings are of {', '.join(loadings)}, but the file has {', '.join(side.attributes)}; "
@@ -105,8 +96,8 @@ class OneDimension(OneDimensionParameters, Linker):
             )
         sums = (side.values * np.array(list(loadings.values()))).sum(axis=1)
         if self.compare_by == "rank":
-            return np.asarray((pd.Series(sums).rank().to_numpy() - 0.5) / sums.size)
-        return standardised(sums[:, None])[:, 0]
+            return np.asarray((pd.Series(sums).rank().to_numpy() - 0.5) / sums.size)[:, None]
+        return standardised(sums[:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,25 +123,48 @@ def _read_loadings(loadings: Mapping[str, Any]) -> Loadings:
     return read
 
 
-class _Placed(ScoredByKind):
-    def __init__(self, queries: FloatArray, candidates: FloatArray, parameters: dict[str, Any]) -> None:
-        self.parameters = parameters
-        first, second = (Kinds.where_worth((side,), side.size) for side in (queries, candidates))
+class _Points(ScoredByKind):
+    """Scores are minus the distances of numbers (records, dimensions), -inf where one is missing.
+
+    Distances on a line are differences, also where their squares would overflow or vanish.
+    """
+
+    def __init__(
+        self, queries: FloatArray, candidates: FloatArray, parameters: dict[str, Any], *, line: bool
+    ) -> None:
+        self.parameters, self._line = parameters, line
+        first, second = (Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
         self.both = first, second
         self._queries, self._candidates = queries[first.first], candidates[second.first]
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Minus the distances of places."""
-        return np.asarray(-np.abs(self._queries[rows][:, None] - self._candidates))
+        """Minus the distances to every kind of candidates."""
+        return self._scores(self._queries[rows], self._candidates)
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """The same of single pairs."""
+        """Minus the distances of single pairs."""
         first, second = self.both[0].kind[queries], self.both[1].kind[candidates]
-        return np.asarray(-np.abs(self._queries[first] - self._candidates[second]))
+        if self._line:
+            return np.asarray(-np.abs(self._queries[first] - self._candidates[second])[:, 0])
+        return in_small_blocks(
+            lambda rows, columns: self._scores(self._queries[rows], self._candidates[columns]), first, second
+        )
 
     def partner_ranks(self, part: Part) -> PartnerRanks | None:
-        """Rank by binary search among sorted places."""
-        return ranks_on_a_line(self._queries, self._candidates, part)
+        """Rank by binary search among sorted numbers where there is one for each record."""
+        line = self._line or (self._queries.shape[1] == 1 and self._roots_are_sizes())
+        return ranks_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
+
+    def _roots_are_sizes(self) -> bool:
+        """Whether the root of a difference's square is its size: none vanishes, overflows or is missing."""
+        values = np.unique(np.concatenate([self._queries, self._candidates]))
+        return bool((np.abs(values) < 1e150).all() and (np.diff(values) > 1e-150).all())
+
+    def _scores(self, queries: FloatArray, candidates: FloatArray) -> FloatArray:
+        if self._line:
+            return np.asarray(-np.abs(queries - candidates.T))
+        distances = cdist(queries, candidates)
+        return np.asarray(-np.where(np.isnan(distances), np.inf, distances))
 
 
 class PrincipalComponent(OneDimension):
@@ -158,6 +172,10 @@ class PrincipalComponent(OneDimension):
 
     That of the correlation matrix, with the sign that makes the sum of its loadings positive: components have
     no direction of their own, and attributes of both files are taken to grow together.
+
+    Parameters
+    ----------
+    {options}
     """
 
     name: ClassVar[str] = "pca"
@@ -170,7 +188,12 @@ class PrincipalComponent(OneDimension):
 
 
 class SumOfStandardised(OneDimension):
-    """By the sum of z-scores of each file (Domingo-Ferrer and Torra 2003)."""
+    """By the sum of z-scores of each file (Domingo-Ferrer and Torra 2003).
+
+    Parameters
+    ----------
+    {options}
+    """
 
     name: ClassVar[str] = "zscore"
 
@@ -194,52 +217,15 @@ class Nearest(Linker):
         """Take the values of both files."""
         if task.query_attributes != task.candidate_attributes:
             raise UsageError(f"{self.name} compares attributes that both files have; these differ")
-        return _Distances(
-            attribute_values(task.queries, task.query_attributes, task.schema),
-            attribute_values(task.candidates, task.candidate_attributes, task.schema),
-        )
+        queries = attribute_values(task.queries, task.query_attributes, task.schema)
+        candidates = attribute_values(task.candidates, task.candidate_attributes, task.schema)
+        return _Points(queries, candidates, {}, line=False)
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
         """The same as `learn`: there are no parameters."""
         del parameters
         return cls().learn(task)
-
-
-class _Distances(ScoredByKind):
-    def __init__(self, queries: FloatArray, candidates: FloatArray) -> None:
-        self.parameters: dict[str, Any] = {}
-        first, second = (Kinds.where_worth(side.T, len(side)) for side in (queries, candidates))
-        self.both = first, second
-        self._queries, self._candidates = queries[first.first], candidates[second.first]
-
-    def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Minus the distances to every candidate."""
-        return _scores(self._queries[rows], self._candidates)
-
-    def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """Minus the distances of these pairs."""
-        return in_small_blocks(
-            lambda rows, columns: _scores(self._queries[rows], self._candidates[columns]),
-            self.both[0].kind[queries],
-            self.both[1].kind[candidates],
-        )
-
-    def partner_ranks(self, part: Part) -> PartnerRanks | None:
-        """Rank by binary search where there is one value, and none is missing."""
-        line = self._queries.shape[1] == 1 and _roots_are_sizes(self._queries, self._candidates)
-        return ranks_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
-
-
-def _roots_are_sizes(queries: FloatArray, candidates: FloatArray) -> bool:
-    """Whether the root of a difference's square is its size: none vanishes, overflows or is missing."""
-    values = np.unique(np.concatenate([queries, candidates]))
-    return bool((np.abs(values) < 1e150).all() and (np.diff(values) > 1e-150).all())
-
-
-def _scores(queries: FloatArray, candidates: FloatArray) -> FloatArray:
-    distances = cdist(queries, candidates)
-    return np.asarray(-np.where(np.isnan(distances), np.inf, distances))
 
 
 ObjectArray = NDArray[np.object_]
@@ -279,32 +265,12 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
     Section 3 of Torra and Nin (2008). Each file is normalised by itself; each quantifier turns the values of
     a record into one number, whatever their order and however many they are; another linker compares these.
 
-    Attributes
-    ----------
-    quantifiers : tuple of families
-        Functions Q, one representative each.
-    normalisation : str
-        ``ranging`` (N1), ``standardising`` (N2) or ``normal``, of the attributes of each file.
-    missing : str
-        ``projection`` leaves missing values out of their record, ``zero`` replaces them after normalising.
-    linkage : str
-        Which linker compares the representatives: ``distance`` or ``probabilistic``.
-    standardise : bool
-        Whether the representatives of each file are standardised before they are compared.
-    classes : int
-        How many classes of equal frequency the representatives are put in; 0 leaves them numbers.
-    inner : Linker, optional
-        The linker that compares the representatives, in place of `linkage`; `restored` does not know it.
-
-    Raises
-    ------
-    UsageError
-        If a setting is unknown or out of range.
+    UsageError if a setting is unknown or out of range.
     """
 
     common_attributes: ClassVar[bool] = False
 
-    inner: Linker | None = None
+    inner: Linker | None = None  # in place of that of `linkage`; `restored` does not know it
 
     def __post_init__(self) -> None:
         check_choices(options_of(type(self)), vars(self), UsageError)
@@ -418,7 +384,12 @@ def _notes_on_empty(task: LinkageTask) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderedWeightedAverages(RepresentativeLinker):
-    """Representatives are OWA operators: Choquet integrals for symmetric measures."""
+    """Representatives are OWA operators: Choquet integrals for symmetric measures.
+
+    Parameters
+    ----------
+    {options}
+    """
 
     name: ClassVar[str] = "owa"
 
@@ -430,7 +401,12 @@ class OrderedWeightedAverages(RepresentativeLinker):
 
 @dataclass(frozen=True, kw_only=True)
 class SugenoIntegrals(SugenoIntegralsParameters, RepresentativeLinker):
-    """Representatives are Sugeno integrals for symmetric measures."""
+    """Representatives are Sugeno integrals for symmetric measures.
+
+    Parameters
+    ----------
+    {options}
+    """
 
     name: ClassVar[str] = "sugeno"
 

@@ -53,39 +53,21 @@ def partitions_of(pair: LinkagePair) -> int:
 
 @dataclass(frozen=True)
 class Partition:
-    """Some of the candidates.
+    """Some of the candidates."""
 
-    Attributes
-    ----------
-    pair : LinkagePair
-        With these candidates, and no blocks.
-    number : ndarray of int, shape (candidates,)
-        Who they are.
-    group : ndarray of int, shape (candidates,)
-        Candidates of the group of a block's partner are no rivals of it.
-    """
-
-    pair: LinkagePair
-    number: IndexArray
-    group: IndexArray
+    pair: LinkagePair  # with these candidates, and no blocks
+    number: IndexArray  # (candidates,): their rows
+    group: IndexArray  # (candidates,): candidates of the group of a block's partner are no rivals of it
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Some blocks.
+    """Some blocks."""
 
-    Attributes
-    ----------
-    pair : LinkagePair
-        These blocks, with their partners as the only candidates; its tables are those of the partition.
-    group : ndarray of int, shape (blocks,)
-        Of their partners.
-    known : ndarray of float64, shape (blocks,)
-        Distance of the nearest rival that was found in other partitions; infinite if none was.
-    """
-
+    # these blocks, with their partners as the only candidates; its tables are those of the partition
     pair: LinkagePair
-    group: IndexArray
+    group: IndexArray  # (blocks,): of their partners
+    # (blocks,): distance of the nearest rival that was found in other partitions; infinite if none was
     known: FloatArray
 
 
@@ -127,12 +109,12 @@ class PartedPair:
 
     def __getitem__(self, number: int) -> Partition:
         """A partition, with nothing of the others."""
-        members, pair, nobody = self._members[number], self.pair, np.empty(0, dtype=np.intp)
+        members, pair, nothing = self._members[number], self.pair, np.empty(0, dtype=np.intp)
         missing = pair.missing
         if missing is not None:
-            missing = replace(missing.part(nobody), of_candidates=missing.of_candidates[members])
-        of_nobody = replace(pair.part(nobody), candidates=pair.candidates[members], missing=missing)
-        return Partition(of_nobody, members, self._group[members])
+            missing = replace(missing.part(nothing), of_candidates=missing.of_candidates[members])
+        no_block = replace(pair.part(nothing), candidates=pair.candidates[members], missing=missing)
+        return Partition(no_block, members, self._group[members])
 
     def blocks(self, blocks: IndexArray, known: FloatArray) -> Blocks:
         """Some blocks, with nothing of others."""
@@ -196,12 +178,12 @@ class Merged:
     ----------
     blocks, parts : int
     purpose : int
-        What was looked for.
+        What was compared_here for.
     """
 
     def __init__(self, blocks: int, parts: int, purpose: int) -> None:
         self._parts, self._purpose = parts, purpose
-        self._looked = np.zeros(blocks, dtype=np.intp)
+        self._visited = np.zeros(blocks, dtype=np.intp)
         self._found = nothing_found(blocks)
         self._found.rank[:] = 1
         self._found.nearest_other[:] = self._found.clear[:] = np.inf
@@ -215,15 +197,15 @@ class Merged:
     def open(self) -> BoolArray:
         """The blocks that further partitions matter to, shape (blocks,)."""
         if self._purpose != COUNTING:
-            return np.ones(self._looked.size, dtype=np.bool_)
+            return np.ones(self._visited.size, dtype=np.bool_)
         return np.asarray((self._found.rank == 1) & (self._found.ties == 0))
 
     def add(self, places: IndexArray, part: Found) -> None:
         """Some blocks in one more partition; those that it did not come to stay as they are."""
-        looked = part.rank > 0
-        at, whole = places[looked], self._found
-        new = Found._make(values[looked] for values in part)
-        self._looked[at] += 1
+        compared_here = part.rank > 0
+        at, whole = places[compared_here], self._found
+        new = Found._make(values[compared_here] for values in part)
+        self._visited[at] += 1
         whole.rank[at] += new.rank - 1
         whole.ties[at] += new.ties
         whole.distance[at] = new.distance
@@ -234,8 +216,8 @@ class Merged:
         whole.rival[at[better]], whole.clear[at[better]] = new.rival[better], new.clear[better]
 
     def whole(self) -> Found:
-        """All of it; of blocks that were not looked at in all partitions that matter to them, nothing."""
-        unknown = (self._looked < self._parts) & ((self._looked == 0) | self.open)
+        """Return all; nothing of blocks that were not in all partitions that matter to them."""
+        unknown = (self._visited < self._parts) & ((self._visited == 0) | self.open)
         for values, nothing in zip(self._found, nothing_found(int(unknown.sum())), strict=True):
             values[unknown] = nothing
         return self._found

@@ -241,8 +241,8 @@ def _attacks(task: RiskTask, clock: Clock) -> Iterator[tuple[str, IndexArray]]:
 
 def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -> Guesses:
     """Take the value of the masked record for that of the original one, pair by pair."""
-    looked = claims >= 0
-    queries, candidates = task.first.pair.query_rows[looked], claims[looked]
+    made = claims >= 0
+    queries, candidates = task.first.pair.query_rows[made], claims[made]
     forwards = Direction(task.first.options.direction) is Direction.ORIGINAL_TO_MASKED
     originals, masked = (queries, candidates) if forwards else (candidates, queries)
     guess = guessed_numbers if attribute.numeric else guessed_categories

@@ -152,7 +152,7 @@ class _Cell:
 _NOTHING = 1e-9
 """Share of the trace below which a direction is rounding."""
 
-_SAID = 0.1
+_SMALL = 0.1
 """Coefficients that are smaller than this share of the largest are left out of words."""
 
 
@@ -183,7 +183,7 @@ def directions_of(aggregator: Aggregator, theta: FloatArray) -> tuple[Direction,
 def _words(vector: FloatArray, names: Sequence[str]) -> str:
     """The terms that matter, the largest first."""
     order = [
-        at for at in np.argsort(-np.abs(vector), kind="stable") if abs(vector[at]) >= _SAID * vector.max()
+        at for at in np.argsort(-np.abs(vector), kind="stable") if abs(vector[at]) >= _SMALL * vector.max()
     ]
     first, *others = order
     signed = [f"{'-' if vector[at] < 0.0 else '+'} {abs(vector[at]):.2f} {names[at]}" for at in others]

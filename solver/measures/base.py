@@ -49,33 +49,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One number of a measure, ready for a table.
+    """One number of a measure, ready for a table."""
 
-    Attributes
-    ----------
-    key : str
-        What it is in the JSON: lower case, joined by underscores.
-    words : str
-        What it is, as the line of a table.
-    value : float or None
-        None where there is none, such as a share of no records.
-    unit : Unit
-        Of `value`, `low` and `high`; shares are between 0 and 1.
-    worse : Worse
-    low, high : float or None
-        Ends of an interval.
-    kind : Kind or None
-        What kind of interval; None where there is none.
-    """
-
-    key: str
-    words: str
-    value: float | None
-    unit: Unit = Unit.SHARE
+    key: str  # what it is in the JSON: lower case, joined by underscores
+    words: str  # what it is, as the line of a table
+    value: float | None  # None where there is none, such as a share of no records
+    unit: Unit = Unit.SHARE  # of `value`, `low` and `high`; shares are between 0 and 1
     worse: Worse = Worse.HIGHER
+    # low, high: ends of an interval
     low: float | None = None
     high: float | None = None
-    kind: Kind | None = None
+    kind: Kind | None = None  # what kind of interval; None where there is none
 
     def __post_init__(self) -> None:
         if (self.kind is None) != (self.low is None and self.high is None):

@@ -121,7 +121,7 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
         return NumericLoss(None, None, None, None, None, None, None, None, (), ())
     # Where nothing differs, all attributes show that the loss is 0.
     differs = np.array([each.differs for each in attributes])
-    looked_at = differs if differs.any() else ~differs
+    changed = differs if differs.any() else ~differs
     original = np.column_stack([each.original for each in attributes])
     masked = np.column_stack([each.masked for each in attributes])
     names, scale = [each.name for each in attributes], spread(original)
@@ -132,8 +132,8 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
     relations = whole if free.all() else Triangle.of(first[:, free]), Triangle.of(second[:, free])
     rows = (
         *_values(attributes, scale),
-        *_moments(original, masked, names, looked_at),
-        *_pairs(first, second, names, looked_at),
+        *_moments(original, masked, names, changed),
+        *_pairs(first, second, names, changed),
         *_regressions(*relations, [names[at] for at in np.flatnonzero(free).tolist()]),
     )
     return NumericLoss(
@@ -171,11 +171,11 @@ def _values(attributes: Sequence[ReleasedAttribute], scale: FloatArray) -> list[
 
 
 def _moments(
-    original: FloatArray, masked: FloatArray, names: Sequence[str], looked_at: NDArray[np.bool_]
+    original: FloatArray, masked: FloatArray, names: Sequence[str], changed: NDArray[np.bool_]
 ) -> list[Row]:
     """Means and variances of each attribute, in its units."""
     rows: list[Row] = []
-    for at in np.flatnonzero(looked_at).tolist():
+    for at in np.flatnonzero(changed).tolist():
         before, after = (values[~np.isnan(values[:, at]), at] for values in (original, masked))
         if after.size == 0:
             continue
@@ -189,14 +189,14 @@ def _moments(
 
 
 def _pairs(
-    first: FloatArray, second: FloatArray, names: Sequence[str], looked_at: NDArray[np.bool_]
+    first: FloatArray, second: FloatArray, names: Sequence[str], changed: NDArray[np.bool_]
 ) -> list[Row]:
     """Covariances (of standardised attributes) and correlations of every pair that can have changed."""
     rows: list[Row] = []
     for statistic, matrix in (("covariance", covariances), ("correlation", correlations)):
         before, after = matrix(first), matrix(second)
         for j, k in combinations(range(len(names)), 2):
-            if looked_at[j] or looked_at[k]:
+            if changed[j] or changed[k]:
                 loss = float(abs(after[j, k] - before[j, k]))
                 rows.append((statistic, names[j], names[k], float(before[j, k]), float(after[j, k]), loss))
     return rows

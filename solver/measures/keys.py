@@ -289,18 +289,23 @@ class Uniqueness(PerRecord):
         return pd.DataFrame(columns)
 
 
-class UniquenessOfKeys(Measure):
-    """Sample uniques and k-anonymity."""
+class KeyMeasure(Measure):
+    """A measure of key variables that the masked file has."""
 
-    name: ClassVar[str] = "uniqueness"
-    title: ClassVar[str] = "Uniqueness on the key variables"
     unit: ClassVar[str] = OF_RECORDS
-    cost: ClassVar[float] = 0.1
-    growth: ClassVar[float] = 1.0
 
     def lacking(self, task: RiskTask) -> str | None:
         """Key variables."""
         return without_keys(task)
+
+
+class UniquenessOfKeys(KeyMeasure):
+    """Sample uniques and k-anonymity."""
+
+    name: ClassVar[str] = "uniqueness"
+    title: ClassVar[str] = "Uniqueness on the key variables"
+    cost: ClassVar[float] = 0.1
+    growth: ClassVar[float] = 1.0
 
     def take(self, task: RiskTask, clock: Clock) -> Uniqueness:
         """Count both files."""
@@ -421,18 +426,13 @@ class IndividualRisk(PerRecord):
         return pd.DataFrame(columns)
 
 
-class IndividualRiskOfKeys(Measure):
+class IndividualRiskOfKeys(KeyMeasure):
     """Posterior risk of every record, and of its household."""
 
     name: ClassVar[str] = "individual-risk"
     title: ClassVar[str] = "Individual risk (Benedetti and Franconi)"
-    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 0.1
     growth: ClassVar[float] = 2.0
-
-    def lacking(self, task: RiskTask) -> str | None:
-        """Key variables."""
-        return without_keys(task)
 
     def take(self, task: RiskTask, clock: Clock) -> IndividualRisk:
         """Frequencies and weights to risks."""

@@ -143,15 +143,15 @@ def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArr
         if name in files.attributes or not are_numeric(column):
             continue
         if role_of(name, table, schema) not in SAYS_NOTHING:
-            theirs.append(_told(column))
+            theirs.append(_indicators(column))
     for one in files.left_in.masked:
         if one.part:
-            mine.append(_told(files.original[one.original]))
-            theirs.append(_told(parts(files.masked[one.column])[one.part]))
+            mine.append(_indicators(files.original[one.original]))
+            theirs.append(_indicators(parts(files.masked[one.column])[one.part]))
     return np.hstack(mine), np.hstack(theirs)
 
 
-def _told(column: pd.Series) -> FloatArray:
+def _indicators(column: pd.Series) -> FloatArray:
     """Numbers, or whether a record has a value, of those that are frequent."""
     if are_numeric(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)

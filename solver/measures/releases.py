@@ -232,7 +232,7 @@ class SeveralReleases(Measure):
         assert releases is not None
         stages = searched_stages(task, releases, clock)
         several = len(releases.groups) > 1
-        told_by = _told_by(task, releases) if several else ()
+        told_by = _common_confidential(task, releases) if several else ()
         left = tuple(_left(task, latest(stages, len(stages)), releases, told_by, clock)) if several else ()
         remarks = tuple(_remarks(stages, releases, left))
         way, risks = spelled_groups(releases.groups), tuple(release_risks(stages))
@@ -251,7 +251,7 @@ def _alike(stage: Stage) -> Iterator[float]:
                 yield found
 
 
-def _told_by(task: RiskTask, releases: Releases) -> tuple[str, ...]:
+def _common_confidential(task: RiskTask, releases: Releases) -> tuple[str, ...]:
     """The confidential columns that every release has."""
     named = () if task.schema is None else task.schema.select(role=Role.CONFIDENTIAL)
     return tuple(name for name in named if all(name in pair.masked.columns for pair in releases.files))

@@ -204,7 +204,7 @@ def _baseline(name: str) -> _Attack:
     return way
 
 
-def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attack:
+def _compared_by(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attack:
     """The same of records that are compared in another way."""
 
     def way(task: RiskTask, clock: Clock) -> Shares:
@@ -221,16 +221,16 @@ def _elsewhere(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attac
 
 
 _OF_NUMBERS: tuple[_Way, ...] = (
-    ("other_units", "equal weights, other units", _elsewhere(by_units, "euclid")),
-    ("ranks", "equal weights, ranks", _elsewhere(by_ranks, "euclid")),
-    ("ranks_mahalanobis", "classical Mahalanobis, ranks", _elsewhere(by_ranks, "mahalanobis")),
+    ("other_units", "equal weights, other units", _compared_by(by_units, "euclid")),
+    ("ranks", "equal weights, ranks", _compared_by(by_ranks, "euclid")),
+    ("ranks_mahalanobis", "classical Mahalanobis, ranks", _compared_by(by_ranks, "mahalanobis")),
 )
 """Attacks that are others only where some attribute is a number."""
 
 _OF_HOUSEHOLDS: tuple[_Way, ...] = (
-    ("households", "equal weights, households together", _elsewhere(by_households, "euclid")),
+    ("households", "equal weights, households together", _compared_by(by_households, "euclid")),
     ("households_mahalanobis", "classical Mahalanobis, households together",
-     _elsewhere(by_households, "mahalanobis")),
+     _compared_by(by_households, "mahalanobis")),
 )  # fmt: skip
 """Attacks where both files say who lives with whom."""
 

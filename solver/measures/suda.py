@@ -28,18 +28,18 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.errors import called
-from linkrisk.solver.measures.base import OF_RECORDS, Finding, Measure
+from linkrisk.solver.measures.base import Finding
 from linkrisk.solver.measures.keys import (
     MISSING,
     Codes,
     KeyFile,
+    KeyMeasure,
     PerRecord,
     groups_of,
     key_notes,
     masked_keys,
     masked_weights,
     sums,
-    without_keys,
 )
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
@@ -329,17 +329,12 @@ class Suda(PerRecord):
         return pd.DataFrame(columns)
 
 
-class SpecialUniques(Measure):
+class SpecialUniques(KeyMeasure):
     """SUDA and DIS-SUDA."""
 
     name: ClassVar[str] = "suda"
     title: ClassVar[str] = "Special uniques (SUDA)"
-    unit: ClassVar[str] = OF_RECORDS
     cost: ClassVar[float] = 2.0
-
-    def lacking(self, task: RiskTask) -> str | None:
-        """Key variables."""
-        return without_keys(task)
 
     def take(self, task: RiskTask, clock: Clock) -> Suda:
         """Search the masked file."""

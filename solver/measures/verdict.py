@@ -59,31 +59,17 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class VerdictFinding:
-    """One thing that is known of a release.
+    """One thing that is known of a release."""
 
-    Attributes
-    ----------
-    key : str
-        What it is, in lower case joined by underscores: always the same for the same kind of finding.
-    severity : Severity
-    sentence : str
-        One sentence, without a capital and a full stop.
-    about : tuple of str
-        What it is about: families of distances, an attack, columns.
-    low, high : float or None
-        Share of the records that can be re-identified: at least, and at most. None where it says nothing of
-        that.
-    confidence : float or None
-        Of the ends; None where they are certain, or there are none.
-    """
-
-    key: str
+    key: str  # what it is, in lower case joined by underscores: always the same for the same kind of finding
     severity: Severity
-    sentence: str
-    about: tuple[str, ...] = ()
+    sentence: str  # one sentence, without a capital and a full stop
+    about: tuple[str, ...] = ()  # what it is about: families of distances, an attack, columns
+    # low, high: share of the records that can be re-identified: at least, and at most. None where it says
+    # nothing of that.
     low: float | None = None
     high: float | None = None
-    confidence: float | None = None
+    confidence: float | None = None  # of the ends; None where they are certain, or there are none
 
 
 def severity_of(low: float, high: float, tolerated: float) -> Severity:

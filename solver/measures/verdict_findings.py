@@ -79,7 +79,7 @@ class Known:
         self, key: str, about: tuple[str, ...], ends: Ends, confidence: float | None = None
     ) -> VerdictFinding:
         """A finding about what an intruder links, as severe as its interval."""
-        return _said(VerdictFinding(key, severity_of(*ends, self.tolerated), "", about, *ends, confidence))
+        return _worded(VerdictFinding(key, severity_of(*ends, self.tolerated), "", about, *ends, confidence))
 
 
 def verdict_of(known: Known) -> Verdict:
@@ -132,7 +132,7 @@ def unweighted(known: Known) -> Iterator[VerdictFinding]:
         yield known.graded(UNWEIGHTED, names, (low, high), worst.confidence)
     else:
         severity = severity_of(low, 1.0, known.tolerated)
-        yield _said(VerdictFinding(UNWEIGHTED, severity, "", names, low))
+        yield _worded(VerdictFinding(UNWEIGHTED, severity, "", names, low))
 
 
 def _lightest(part: np.ndarray, weight: np.ndarray, bound: float) -> float:
@@ -150,11 +150,11 @@ def without_bounds(known: Known) -> Iterator[VerdictFinding]:
         low = result.interval[0] / known.task.total
         severity = Severity.INFORMATION if known.bounded else Severity.AGAINST_GREEN
         severity = Severity.RED if low > known.tolerated else severity
-        yield _said(VerdictFinding(NO_BOUND, severity, "", (words_of(name).title,), low))
+        yield _worded(VerdictFinding(NO_BOUND, severity, "", (words_of(name).title,), low))
     for family in known.task.worst.families:
         if family.result is None:
             about = (words_of(family.aggregator).title,)
-            yield _said(VerdictFinding(NOT_SEARCHED, Severity.INFORMATION, "", about))
+            yield _worded(VerdictFinding(NOT_SEARCHED, Severity.INFORMATION, "", about))
 
 
 def not_comparable(known: Known) -> Iterator[VerdictFinding]:
@@ -332,7 +332,7 @@ def _of(many: int, records: int) -> str:
     return f"{many:,} of {records:,} records"
 
 
-def _said(finding: VerdictFinding) -> VerdictFinding:
+def _worded(finding: VerdictFinding) -> VerdictFinding:
     """The same with its sentence."""
     return replace(finding, sentence=sentence_by_key(vars(finding)) or "")
 

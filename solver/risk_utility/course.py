@@ -191,7 +191,7 @@ class Course:
             self._compile(pool)
             self._say(f"{self.kept} of {len(self._tasks)} maskings")
             for run in self._ended(pool, left):
-                self._say(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_said(run)}", run)
+                self._say(f"{len(self._runs)} of {len(self._tasks)} maskings; last {_in_short(run)}", run)
         if not self._clock.expired:
             for task in left:
                 self._runs.setdefault(task.at, task.ended(Status.FAILED, lost()))
@@ -235,7 +235,7 @@ class Course:
         self.compiling = time.perf_counter() - began
 
 
-def _said(run: SweepRun) -> str:
+def _in_short(run: SweepRun) -> str:
     """The end of a run in short."""
     if run.status is not Status.DONE:
         return f"{run.masking}: {run.status}"

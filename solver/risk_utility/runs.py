@@ -46,55 +46,27 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class SweepRun:
-    """One masking, and what was measured.
+    """One masking, and what was measured."""
 
-    Attributes
-    ----------
-    masking : str
-        The methods as text, with + between them.
-    name : str
-        Of the family of maskings.
-    seed : int
-        With which `mask` makes the same file.
-    status : Status
-        ``refused``: the masking does not fit the file, or its result cannot be measured. ``failed``: there
-        was a fault, and the same sweep would try again.
-    reason : str or None
-        Why it is not done.
-    records : int
-        Records with a partner.
-    total : float
-        What links are part of: records, or the sum of their sampling weights.
-    families : tuple of FamilyRisk
-        The certified worst case of each family of distances.
-    verdict : mapping or None
-        The JSON of the verdict on the release, at the usual tolerance.
-    with_twins : int
-        Records that the worst distance does not link because others are identical to the partner.
-    findings : mapping of str to tuple of Finding
-        Of all other measures, by their names.
-    loss : float or None
-        IL1s over all attributes (`il1s_of_all`); None where it does not see all of the loss.
-    not_measured : mapping of str to str
-        Why other measures could not be taken.
-    seconds : float
-        For masking and all measures.
-    """
-
-    masking: str
-    name: str
-    seed: int
+    masking: str  # the methods as text, with + between them
+    name: str  # of the family of maskings
+    seed: int  # with which `mask` makes the same file
+    # ``refused``: the masking does not fit the file, or its result cannot be measured. ``failed``: there
+    # was a fault, and the same sweep would try again.
     status: Status
-    reason: str | None = None
-    records: int = 0
-    total: float = 0.0
-    families: tuple[FamilyRisk, ...] = ()
-    verdict: Mapping[str, Any] | None = None
+    reason: str | None = None  # why it is not done
+    records: int = 0  # records with a partner
+    total: float = 0.0  # what links are part of: records, or the sum of their sampling weights
+    families: tuple[FamilyRisk, ...] = ()  # the certified worst case of each family of distances
+    verdict: Mapping[str, Any] | None = None  # the JSON of the verdict on the release, at the usual tolerance
+    # records that the worst distance does not link because others are identical to the partner
     with_twins: int = 0
+    # of all other measures, by their names
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    # IL1s over all attributes (`il1s_of_all`); None where it does not see all of the loss
     loss: float | None = None
-    not_measured: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
+    not_measured: Mapping[str, str] = field(default_factory=dict)  # why other measures could not be taken
+    seconds: float = 0.0  # for masking and all measures
 
     @property
     def measured(self) -> tuple[str, ...]:

@@ -222,11 +222,11 @@ class SweepResult(Result):
         return Plots(self.to_dict)
 
     def __repr__(self) -> str:
-        lines = [f"  {run.masking}: {self._said(run)}" for run in self.runs]
+        lines = [f"  {run.masking}: {self._in_short(run)}" for run in self.runs]
         lines += [f"  {text}: stopped before it was done" for text in self.unfinished]
         return "\n".join([f"SweepResult({self.details['name']}, loss {self.loss})", *lines])
 
-    def _said(self, run: SweepRun) -> str:
+    def _in_short(self, run: SweepRun) -> str:
         if run.status is not Status.DONE:
             return f"{run.status}, {run.reason}"
         loss, place = loss_of(run, self.loss), self.places.get(run.masking)
@@ -298,9 +298,9 @@ def sweep(asked: SweepOptions) -> SweepResult:
     text = (*listed_categories(asked.nominal, asked.ordinal, columns), *text_columns(columns))
     source = read_source(asked.original, [each for task in tasks for each in task.methods], asked.id, text)
     job = SweepJob(source, options, families, measures, limits, asked.seed, float(asked.tolerated))
-    with watched(asked.on_progress) as told:
+    with watched(asked.on_progress) as report:
         clock, store = Clock(None, cancel=asked.cancel), Store(asked.folder)
-        course = Course(job, tasks, store, clock, told or (lambda _: None))
+        course = Course(job, tasks, store, clock, report or (lambda _: None))
         course.run(choice)
     _check_any(course)
     runs = course.in_order

@@ -22,28 +22,15 @@ from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
 
 @dataclass(frozen=True)
 class Words:
-    """The words of an aggregator, for summaries, reports and messages.
+    """The words of an aggregator, for summaries, reports and messages."""
 
-    Attributes
-    ----------
-    title : str
-        The family, as it stands after "the" or "no": ``weighted mean``.
-    numbers : str
-        Title of the one number that is printed for each attribute (or for each rank, or part):
-        ``weight of each attribute``.
-    column : str
-        Heading of these numbers in a table: ``Weight``.
-    owner : str
-        Heading of what they belong to: ``Attribute``.
-    owners : str
-        The same as a key of the JSON: ``attributes``.
-    """
-
-    title: str
+    title: str  # the family, as it stands after "the" or "no": ``weighted mean``
+    # title of the one number that is printed for each attribute (or for each rank, or part): ``weight of
+    # each attribute``
     numbers: str
-    column: str = "Weight"
-    owner: str = "Attribute"
-    owners: str = "attributes"
+    column: str = "Weight"  # heading of these numbers in a table: ``Weight``
+    owner: str = "Attribute"  # heading of what they belong to: ``Attribute``
+    owners: str = "attributes"  # the same as a key of the JSON: ``attributes``
 
 
 ROUNDED = 1e-6

@@ -37,12 +37,16 @@ from linkrisk.solver.linkage.probabilistic.coding import (
 )
 from linkrisk.solver.linkage.probabilistic.comparisons import Comparison
 from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
+    EMSettings,
     Estimate,
     MatchWeights,
+    OutsidePairs,
     Probabilities,
     Thresholds,
     compiled_weights,
+    estimate,
     level_weights,
+    notes_on,
 )
 from linkrisk.solver.linkage.probabilistic.kernels import Blocks, Coded, Weights, add_weights
 from linkrisk.solver.linkage.probabilistic.patterns import (
@@ -198,19 +202,20 @@ def _decide(thresholds: Thresholds, share: Deferred[CodedPairs], clock: Clock) -
     return _together(found)
 
 
-def shown_parameters(
+def estimated(
     attributes: Sequence[str],
     comparisons: Sequence[Comparison],
     counts: PatternCounts,
-    found: Estimate,
-    *,
-    p_known: bool,
-) -> dict[str, Any]:
-    """Probabilities and match weights of every attribute, and how they were learned."""
+    settings: EMSettings,
+    records: int,
+    outside: OutsidePairs | None = None,
+) -> tuple[Estimate, dict[str, Any], tuple[str, ...]]:
+    """Estimate m, u and p, with the parameters as in the JSON and notes; `records` of the smaller file."""
+    found = estimate(counts, [how.levels for how in comparisons], settings, outside)
     rows = zip(attributes, comparisons, found.m, found.u, strict=True)
-    return {
+    parameters = {
         "p": found.p,
-        "p_estimated": not p_known,
+        "p_estimated": settings.p is None,
         "attributes": [
             {
                 "attribute": name,
@@ -230,6 +235,8 @@ def shown_parameters(
         "log_posterior": found.log_posterior[-1],
         "thresholds": None,
     }
+    pairs = counts.pairs + (0.0 if outside is None else outside.pairs)
+    return found, parameters, notes_on(attributes, found, settings, records, pairs)
 
 
 _ROWS_PER_TASK = 64

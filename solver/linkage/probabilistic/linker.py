@@ -14,19 +14,18 @@ from linkrisk.solver.linkage.parameters import ProbabilisticParameters
 from linkrisk.solver.linkage.probabilistic.all_pairs import (
     ComparedFiles,
     LearnedProbabilistic,
+    estimated,
     restored_linker,
-    shown_parameters,
 )
+from linkrisk.solver.linkage.probabilistic.blocking import MOST_PASSES
 from linkrisk.solver.linkage.probabilistic.comparisons import USUAL, Comparison
 from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
     EMSettings,
     Thresholds,
     error_rate_thresholds,
-    estimate,
-    notes_on,
     pattern_weights,
 )
-from linkrisk.solver.linkage.probabilistic.passes import PassSettings, learn_in_passes, restored_passes
+from linkrisk.solver.linkage.probabilistic.passes import learn_in_passes, restored_passes
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 from linkrisk.solver.run.errors import UsageError
 
@@ -35,39 +34,11 @@ from linkrisk.solver.run.errors import UsageError
 class Probabilistic(ProbabilisticParameters, Linker):
     """Fellegi and Sunter's linkage: match weights from m- and u-probabilities learned by EM.
 
-    Attributes
-    ----------
-    compare : tuple of (str, Comparison)
-        How to compare single attributes; for the others see `comparisons.USUAL`.
-    blocking : tuple of str
-        Only pairs that are equal on one of these columns are compared; all others are non-links.
-    match_share : float, optional
-        The share p of matches among the compared pairs, when it is known. Files in bijection have
-        1 / records unless there are blocking keys or `estimate_share` is set.
-    estimate_share : bool
-        Estimate p also for files in bijection.
-    fixed_u : bool
-        Take u-probabilities from the agreement of all pairs.
-    prior : float
-        Pairs added to each level of each attribute before m and u are estimated.
-    passes : tuple of Pass
-        Only pairs that agree on all keys of one of them are compared.
-    linked_leave : bool
-        Whether the records of pairs linked in a pass take no part in later ones (Automatch).
-    clerical_band : (float, float), optional
-        Match probabilities from which on a pair of passes is for clerical review, and linked.
-    frequency_weights : bool
-        Whether agreement on a rare value weighs more; with passes.
-    false_link_rate, false_non_link_rate : float, optional
-        The two error rates of the decision rule, mu and lambda: both or none.
-    tolerance : float
-        EM has converged when no probability moves by more.
-    most_iterations : int
+    UsageError if a setting is out of range or two contradict each other.
 
-    Raises
-    ------
-    UsageError
-        If a setting is out of range or two contradict each other.
+    Parameters
+    ----------
+    {options}
     """
 
     name: ClassVar[str] = "prl"
@@ -91,6 +62,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
         if self.most_iterations < 1:
             raise UsageError(f"EM needs at least one iteration, not {self.most_iterations}")
         self._check_rates()
+        self._check_band()
         self._check_passes()
 
     @property
@@ -111,8 +83,28 @@ class Probabilistic(ProbabilisticParameters, Linker):
             if rate is not None and not 0 <= rate <= 1:
                 raise UsageError(f"an error rate is {rate:g}; it must be between 0 and 1")
 
+    def _check_band(self) -> None:
+        for option in ("linked_leave", "frequency_weights", "clerical_band"):
+            if getattr(self, option) and not self.passes:
+                raise UsageError(
+                    f"{called(option)} is about passes: give {called('passes')} too, or leave it out",
+                    option=option,
+                )
+        band = self.clerical_band
+        if band is not None and self.false_link_rate is not None:
+            raise UsageError("thresholds come from a clerical band or from two error rates; give one of them")
+        if band is not None and not 0 < band[0] <= band[1] < 1:
+            raise UsageError(
+                f"the clerical band is {band[0]:g},{band[1]:g}; give two match probabilities between 0 and "
+                "1, the lower one first"
+            )
+
     def _check_passes(self) -> None:
-        self._pass_settings()
+        for one in self.passes:
+            if self.passes.count(one) > 1:
+                raise UsageError(f"the pass '{one}' is given twice; leave one out")
+        if len(self.passes) > MOST_PASSES:
+            raise UsageError(f"there are {len(self.passes)} passes; give at most {MOST_PASSES}")
         if self.passes and self.blocking:
             raise UsageError(
                 f"{called('passes')} and {called('blocking')} both say which pairs are compared; give one of "
@@ -130,18 +122,17 @@ class Probabilistic(ProbabilisticParameters, Linker):
         """Count agreement patterns, estimate m, u and p, and find thresholds (see `Linker.learn`)."""
         comparisons = self._comparisons(task)
         if self.passes:
-            return learn_in_passes(task, comparisons, self._em_settings(task), self._pass_settings())
+            return learn_in_passes(task, comparisons, self._em_settings(task), self)
         files = ComparedFiles.of(task, comparisons, self.blocking)
         counts = files.patterns(task.helpers)
         if not counts.pairs:
             raise UsageError(f"no pair of records is equal on {' or '.join(self.blocking)}; block by others")
         records = (len(task.queries), len(task.candidates))
         settings = replace(self._em_settings(task), start_p=min(0.5, min(records) / counts.pairs))
-        found = estimate(counts, [how.levels for how in files.comparisons], settings)
-        known = settings.p is not None
-        parameters = shown_parameters(files.attributes, files.comparisons, counts, found, p_known=known)
+        found, parameters, notes = estimated(
+            files.attributes, files.comparisons, counts, settings, min(records)
+        )
         parameters["blocking"] = list(self.blocking)
-        notes = notes_on(files.attributes, found, settings, min(records), counts.pairs)
         learned = LearnedProbabilistic(files, found, parameters, notes)
         if self.false_link_rate is not None and self.false_non_link_rate is not None:
             thresholds = error_rate_thresholds(
@@ -184,16 +175,6 @@ class Probabilistic(ProbabilisticParameters, Linker):
             prior=self.prior,
             tolerance=self.tolerance,
             most_iterations=self.most_iterations,
-        )
-
-    def _pass_settings(self) -> PassSettings:
-        rates = (self.false_link_rate, self.false_non_link_rate)
-        return PassSettings(
-            passes=self.passes,
-            linked_leave=self.linked_leave,
-            frequency_weights=self.frequency_weights,
-            band=self.clerical_band,
-            rates=None if rates[0] is None or rates[1] is None else (rates[0], rates[1]),
         )
 
     def _known_share(self, task: LinkageTask) -> float | None:

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray, IntArray, LongArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.errors import called
 from linkrisk.solver.linkage.linker import TASKS_EACH, Helpers, LinkageTask
-from linkrisk.solver.linkage.parameters import USUAL_BAND
-from linkrisk.solver.linkage.probabilistic.all_pairs import read_parameters, shown_parameters
+from linkrisk.solver.linkage.parameters import USUAL_BAND, ProbabilisticParameters
+from linkrisk.solver.linkage.probabilistic.all_pairs import estimated, read_parameters
 from linkrisk.solver.linkage.probabilistic.blocking import (
-    MOST_PASSES,
     PAIRS_AT_ONCE,
     JoinedFiles,
     PairLevels,
@@ -38,8 +36,6 @@ from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
     Probabilities,
     Thresholds,
     error_rate_thresholds,
-    estimate,
-    notes_on,
     pattern_weights,
 )
 from linkrisk.solver.linkage.probabilistic.kernels import LEVEL_BITS, Groups, add_agreement
@@ -273,47 +269,6 @@ class LearnedPasses(MatchWeights):
         """Match weights of some queries with every candidate; -inf where no pass compares them."""
         return self.scored_pairs.dense(rows)
 
-    def weight_of(self, probability: float) -> float:
-        """The match weight of a match probability."""
-        with np.errstate(divide="ignore"):
-            return self.even + float(np.log2(probability) - np.log2(1.0 - probability))
-
-
-@dataclass(frozen=True, kw_only=True)
-class PassSettings:
-    """Settings of linkage in passes."""
-
-    passes: tuple[Pass, ...]
-    linked_leave: bool = False  # whether the records of linked pairs take no part in later passes
-    frequency_weights: bool = False  # whether agreement on a rare value weighs more
-    band: tuple[float, float] | None = None  # match probabilities between which pairs are for clerical review
-    rates: tuple[float, float] | None = None  # the error rates mu and lambda, in place of a band
-
-    def __post_init__(self) -> None:
-        if not self.passes:
-            for given, option in (
-                (self.linked_leave, "linked_leave"),
-                (self.frequency_weights, "frequency_weights"),
-                (self.band is not None, "clerical_band"),
-            ):
-                if given:
-                    raise UsageError(
-                        f"{called(option)} is about passes: give {called('passes')} too, or leave it out",
-                        option=option,
-                    )
-        for one in self.passes:
-            if self.passes.count(one) > 1:
-                raise UsageError(f"the pass '{one}' is given twice; leave one out")
-        if len(self.passes) > MOST_PASSES:
-            raise UsageError(f"there are {len(self.passes)} passes; give at most {MOST_PASSES}")
-        if self.band is not None and self.rates is not None:
-            raise UsageError("thresholds come from a clerical band or from two error rates; give one of them")
-        if self.band is not None and not 0 < self.band[0] <= self.band[1] < 1:
-            raise UsageError(
-                f"the clerical band is {self.band[0]:g},{self.band[1]:g}; give two match probabilities "
-                "between 0 and 1, the lower one first"
-            )
-
 
 def parse_band(text: str) -> tuple[float, float]:
     """Read two match probabilities, as in ``0.5,0.9``; DataError on anything else."""
@@ -325,7 +280,10 @@ def parse_band(text: str) -> tuple[float, float]:
 
 
 def learn_in_passes(
-    task: LinkageTask, comparisons: Mapping[str, Comparison], em: EMSettings, settings: PassSettings
+    task: LinkageTask,
+    comparisons: Mapping[str, Comparison],
+    em: EMSettings,
+    settings: ProbabilisticParameters,
 ) -> LearnedPasses:
     """Compare the pairs of all passes and learn from them.
 
@@ -340,9 +298,8 @@ def learn_in_passes(
     # Without a known share, millions of similar pairs may be likelier as matches than as others.
     most = min(records) / (records[0] * records[1])
     em = replace(em, start_p=min(0.5, most), most_p=min(1.0, MOST_MATCHES * most))
-    found = estimate(counts, [how.levels for how in files.comparisons], em, outside)
-    parameters = shown_parameters(
-        files.attributes, files.comparisons, counts, found, p_known=em.p is not None
+    found, parameters, notes = estimated(
+        files.attributes, files.comparisons, counts, em, min(records), outside
     )
     parameters |= {
         "passes": [str(one) for one in settings.passes],
@@ -350,7 +307,6 @@ def learn_in_passes(
         "frequency_weights": settings.frequency_weights,
         "all_pairs": records[0] * records[1],
     }
-    notes = notes_on(files.attributes, found, em, min(records), counts.pairs + outside.pairs)
     learned = LearnedPasses(files, found, parameters, notes)
     thresholds = _thresholds(learned, settings)
     outcomes = thresholds.outcomes(*_weights_and_counts(learned))
@@ -368,13 +324,16 @@ def _weights_and_counts(learned: LearnedPasses) -> tuple[FloatArray, FloatArray]
     return pattern_weights(counts.patterns, learned.level_weights), counts.counts
 
 
-def _thresholds(learned: LearnedPasses, settings: PassSettings) -> Thresholds:
+def _thresholds(learned: LearnedPasses, settings: ProbabilisticParameters) -> Thresholds:
     weights, counts = _weights_and_counts(learned)
     probability = learned.probabilities(weights)
     matches, others = counts * probability, counts * (1.0 - probability)
-    if settings.rates is not None:
-        return error_rate_thresholds(weights, matches, others, *settings.rates, learned.even)
-    low, high = (learned.weight_of(end) for end in settings.band or USUAL_BAND)
+    if settings.false_link_rate is not None and settings.false_non_link_rate is not None:
+        rates = settings.false_link_rate, settings.false_non_link_rate
+        return error_rate_thresholds(weights, matches, others, *rates, learned.even)
+    band = np.array(settings.clerical_band or USUAL_BAND)
+    with np.errstate(divide="ignore"):
+        low, high = (learned.even + (np.log2(band) - np.log2(1.0 - band))).tolist()
     return Thresholds(
         link=high,
         non_link=low,

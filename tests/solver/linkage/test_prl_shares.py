@@ -13,16 +13,11 @@ from pass_cases import linker, task
 from prl_cases import as_dict, task_of
 
 from linkrisk.solver.linkage import linker as linker_module
-from linkrisk.solver.linkage.probabilistic.all_pairs import (
-    CodedPairs,
-    ComparedFiles,
-    _compare,
-    range_share,
-    share_of,
-)
+from linkrisk.solver.linkage.probabilistic.all_pairs import CodedPairs, ComparedFiles, share_of
 from linkrisk.solver.linkage.probabilistic.coding import Codes, met_by
 from linkrisk.solver.linkage.probabilistic.comparisons import parse_comparison
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
+from linkrisk.solver.linkage.probabilistic.passes import _compare, range_share
 from linkrisk.solver.linkage.probabilistic.patterns import agreement_patterns
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.remote import Deferred
