@@ -270,7 +270,7 @@ def indicator_model(system: BlockSystem, options: IndicatorOptions | None = None
     options = options or IndicatorOptions()
     domain = system.aggregator.domain.rows
     binary, dimension = system.open_blocks.size, system.aggregator.dimension
-    nonnegative = _nonnegative(system)
+    nonnegative = sparse.csr_array((0, dimension)) if system.data_rows is None else system.data_rows
     parameters = sparse.vstack([domain.matrix, nonnegative])
     # Eq. 9: the domain of the parameters; Eq. 7: one row per block and rival, relaxed by C times its K.
     whole = sparse.vstack(
@@ -298,12 +298,6 @@ def indicator_model(system: BlockSystem, options: IndicatorOptions | None = None
         else DomainCuts(system.aggregator.domain, dimension + binary),
     )
     return IndicatorModel(system, options, milp)
-
-
-def _nonnegative(system: BlockSystem) -> sparse.csr_array:
-    """Rows that must be non-negative on the data."""
-    empty = sparse.csr_array((0, system.aggregator.dimension))
-    return empty if system.data_rows is None else system.data_rows
 
 
 def _block_rows(system: BlockSystem, options: IndicatorOptions) -> tuple[sparse.csr_array, sparse.csr_array]:

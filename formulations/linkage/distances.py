@@ -369,16 +369,6 @@ def standardised_files(
     return results
 
 
-def attribute_distances(
-    queries: FloatArray, candidates: FloatArray, kind: Differences, tables: DistanceTables | None = None
-) -> FloatArray:
-    """Compare standardised records (..., attributes) attribute by attribute; leading axes broadcast."""
-    difference: FloatArray = queries - candidates
-    if tables is not None:
-        tables.place(difference, queries, candidates)
-    return of_kind(difference, kind)
-
-
 def of_kind(difference: FloatArray, kind: Differences) -> FloatArray:
     """Square differences, drop their sign, or keep them; in place."""
     if kind is Differences.SQUARED:

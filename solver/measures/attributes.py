@@ -264,7 +264,9 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
         SearchTask(problem.searched, request.engine, clock, request.options, starts=[start], others=False)
     )
     _ = run.final  # before all else, which may depend on it
-    low, most = attack.result.interval[0], certain_bound(attack)
+    whole = attack.result
+    low, bound_key = whole.interval[0], objective(whole.details)[1]
+    most = float(whole.details.get(bound_key, whole.linked_upper_bound))  # certain, also of samples
     unit, inside = problem.survey.unit, contained(attack.problem)
     if inside:
         run.incumbent.tighten(max(most / unit, run.incumbent.value))
@@ -283,12 +285,6 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
         fall_low=max(0.0, least or 0.0) if inside else least,
         fall_high=most - linked if bounded else None,
     )
-
-
-def certain_bound(attack: Attack) -> float:
-    """What no parameters of all attributes exceed, for certain."""
-    result = attack.result
-    return float(result.details.get(objective(result.details)[1], result.linked_upper_bound))
 
 
 TIMES_FIT = 3.0

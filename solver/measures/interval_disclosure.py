@@ -67,21 +67,15 @@ class RankedValues:
         return replace(self, place=self.place[rows])
 
     def around(self, percent: int) -> tuple[FloatArray, FloatArray]:
-        """The smallest and the largest value of each record's interval (`rank_intervals`)."""
+        """The least and the largest value with ranks nearer than `percent` of the records, each (records,).
+
+        D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001). NaN for a missing value.
+        """
         width = percent * self.known / 100.0
         low = self.values[np.searchsorted(self.rank, self.rank - width, side="right")]
         high = self.values[np.searchsorted(self.rank, self.rank + width, side="left") - 1]
         # The last one is that of missing values.
         return np.append(low, np.nan)[self.place], np.append(high, np.nan)[self.place]
-
-
-def rank_intervals(masked: FloatArray, percent: int) -> tuple[FloatArray, FloatArray]:
-    """The least and the largest masked value with ranks nearer than `percent` of the records, each (m,).
-
-    D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001). Equal values have the mean of their
-    ranks; NaN for a missing value.
-    """
-    return RankedValues.of(masked).around(percent)
 
 
 def deviation(masked: FloatArray) -> float:

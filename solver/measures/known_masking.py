@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,12 +17,14 @@ from linkrisk.datasets.masking.base import MaskingMethod, Recoding, Transition, 
 from linkrisk.datasets.masking.local_suppression import LocalSuppression
 from linkrisk.datasets.masking.noise import DEPENDENT, AdditiveNoise
 from linkrisk.datasets.masking.rank_swapping import RankSwapping, swap_partners, window_size
+from linkrisk.datasets.masking.registry import spelled_recodings
 from linkrisk.datasets.masking.sequence import Step, masked_twice
 from linkrisk.datasets.microdata.names import shown_name, shown_names
+from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.datasets.pairs.categorical import INFERRED, NOT_INFERRED
 from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.datasets.pairs.recodings import level_of
 from linkrisk.errors import called
-from linkrisk.solver.measures.misclassification import known_recodings
 
 
 class UnfitError(ValueError):
@@ -429,3 +431,22 @@ class KnownMasking:
         after = self._values([name])[1][:, 0]
         rows = np.flatnonzero(self.files.partner >= 0)
         return bool(np.array_equal(image[rows], after[self.files.partner[rows]], equal_nan=True))
+
+
+def known_recodings(
+    files: FilePair, keys: Sequence[str], masking: Sequence[object]
+) -> Mapping[str, Recoding]:
+    """The recodings that are known, of key variables that are compared (see `key_changes`)."""
+    schema = Schema(
+        tuple(
+            Attribute(name, scale=attribute.scale, categories=attribute.categories)
+            if attribute.scale is Scale.ORDINAL
+            else Attribute(name, scale=Scale.NOMINAL)
+            for name, attribute in files.categorical.items()
+        )
+    )
+    found: dict[str, Recoding] = {}
+    for text in masking:
+        if isinstance(text, str) and text != NOT_INFERRED and level_of(text, files.dates)[0] is None:
+            found |= spelled_recodings([text], files.original, schema)
+    return {name: found[name] for name in keys if name in found}

@@ -109,7 +109,8 @@ def matching_limit(
     n, m = log_likelihood.shape
     exact = exact_marginals(log_likelihood)
     if exact is not None:
-        marginals, partner = queries.marginals(exact), queries.marginals(_as_table(truth, m))
+        partners = (truth[:, None] == np.arange(m)).astype(np.float64)
+        marginals, partner = queries.marginals(exact), queries.marginals(partners)
         best = marginals.max(axis=1)
         expected = float(queries.weight @ best / queries.weight.sum())
         claimed = marginals.argmax(axis=1)
@@ -151,11 +152,6 @@ def exact_marginals(log_likelihood: FloatArray) -> FloatArray | None:
     with np.errstate(invalid="ignore"):
         same = (log_likelihood == log_likelihood[np.arange(len(first)), first][:, None])[possible].all()
     return possible / size[:, None] if alike and apart and same else None
-
-
-def _as_table(truth: IndexArray, masked: int) -> FloatArray:
-    """One where two records are partners, shape (n, m)."""
-    return np.asarray(truth[:, None] == np.arange(masked), dtype=np.float64)
 
 
 def _starts(full: FloatArray, truth: IndexArray) -> IndexArray:

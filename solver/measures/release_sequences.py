@@ -29,7 +29,7 @@ from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.inputs.releases import Releases
 from linkrisk.solver.measures.attributes import contained
-from linkrisk.solver.measures.record_attacks import in_units_of
+from linkrisk.solver.measures.records import in_units_of
 from linkrisk.solver.measures.task import RiskTask, parameters_of, portion
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
@@ -82,18 +82,13 @@ class Stage:
         return {family.aggregator: family.result for family in self.families if family.result is not None}
 
 
-def files_of_stages(releases: Releases) -> list[FilePair]:
-    """What is searched: every release beside those before it that can be aligned with it."""
-    groups = [releases.group(number) for number in range(1, len(releases.files) + 1)]
-    return [side_by_side(releases.of(group), group) for group in groups]
-
-
 def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[Stage]:
     """Search every stage, each of the same files once, from the attacks of those before it."""
     number = len(releases.files)
     last = Stage(number, (number,), task.files, task.problems, task.worst.families)
     known, stages = [last], []
-    all_files = files_of_stages(releases)
+    groups = [releases.group(number) for number in range(1, number + 1)]
+    all_files = [side_by_side(releases.of(group), group) for group in groups]
     left = sum(not _among(files, [last.files, *all_files[:at]]) for at, files in enumerate(all_files))
     for number, files in enumerate(all_files, start=1):
         same = next((stage for stage in known if same_files(stage.files, files)), None)

@@ -201,12 +201,6 @@ def _split(
 # ---- file-level risk, shared out by the scores
 
 
-def sample_counts(codes: Codes) -> tuple[int, int]:
-    """Sample uniques, and records whose key exactly one other record has; a missing value is a category."""
-    frequency = sums(groups_of(codes))
-    return int((frequency == 1).sum()), int((frequency == 2).sum())
-
-
 def data_intrusion_risk(uniques: int, paired: int, fraction: float) -> float | None:
     """DIS: the probability that a unique match is correct (Skinner and Elliot 2002); None without any.
 
@@ -356,7 +350,8 @@ def special_uniques(
     a = len(keys.names)
     planned = largest_size(a) if largest is None else min(largest, a)
     found = minimal_uniques(keys.codes, planned, scoring, clock)
-    uniques, paired = sample_counts(keys.codes)
+    frequency = sums(groups_of(keys.codes))  # a missing value is a category
+    uniques, paired = int((frequency == 1).sum()), int((frequency == 2).sum())
     assumed = FRACTION if fraction is None else fraction
     dis = data_intrusion_risk(uniques, paired, assumed)
     total, held = found.score.sum(), found.counts > 0

@@ -121,7 +121,8 @@ def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: b
     )
     low = max((one.low for one in sorted_ones if one.low is not None), default=0.0)
     high = max((one.high for one in sorted_ones if one.high is not None), default=1.0)
-    if any(_endless(one) for one in sorted_ones):
+    telling = [one for one in sorted_ones if one.severity is not Severity.INFORMATION]
+    if any(one.low is not None and one.high is None for one in telling):
         high = 1.0
     confidence = next((one.confidence for one in sorted_ones if one.confidence is not None), None)
     found = Verdict(
@@ -135,11 +136,6 @@ def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: b
         weighted,
     )
     return replace(found, sentence=sentence_of(_json(found)))
-
-
-def _endless(one: VerdictFinding) -> bool:
-    """Whether no bound is known where there ought to be one."""
-    return one.low is not None and one.high is None and one.severity is not Severity.INFORMATION
 
 
 def answer_of(severities: Sequence[str]) -> Answer:

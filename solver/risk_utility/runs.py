@@ -191,7 +191,8 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
     except LinkriskError as error:
         return None if clock.expired else task.ended(Status.REFUSED, str(error))
     except Exception as error:  # such as too little memory: the other maskings go on
-        return None if clock.expired else task.ended(Status.FAILED, _fault(error))
+        reason = f"{type(error).__name__}: {error}".removesuffix(": ")  # some have no text
+        return None if clock.expired else task.ended(Status.FAILED, reason)
     if clock.expired:
         return None
     worst, loss = found.worst.worst, found.measures.get(LOSS)
@@ -213,11 +214,6 @@ def run_masking(job: SweepJob, task: SweepTask, clock: Clock) -> SweepRun | None
         seconds=round(time.perf_counter() - began, 3),
     )
     return SweepRun.from_dict(run.to_dict())  # the same, to the letter, as one that was kept and read
-
-
-def _fault(error: Exception) -> str:
-    """An error with its class, as some have no text."""
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def _measured(job: SweepJob, task: SweepTask, clock: Clock) -> RiskResult:

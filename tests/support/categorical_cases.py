@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.masking.recoding import GlobalRecoding, TopCoding
+from linkrisk.formulations.linkage.distances import of_kind
 
 SIZES = ("small", "middle", "large", "huge")
 SCHEMA = {
@@ -138,3 +139,11 @@ def reference(
 def options(aware: bool, **more: Any) -> dict[str, Any]:
     """Options of `fit` for these frames."""
     return {"schema": SCHEMA, "masking": MASKING if aware else (), **more}
+
+
+def attribute_distances(queries, candidates, kind, tables=None):
+    """Standardised records (..., attributes) compared attribute by attribute; leading axes broadcast."""
+    difference = queries - candidates
+    if tables is not None:
+        tables.place(difference, queries, candidates)
+    return of_kind(difference, kind)

@@ -202,7 +202,8 @@ class EvaluationTask:
         sums = {"expected_links": float(share[linked].sum()), **weighted}
         if found.all:
             return {**sums, **problem.survey.strata(linked)}
-        ends = {LINKED: _integers(found.limits(np.ones(linked.size)))}
+        low, high = found.limits(np.ones(linked.size))  # sums of ones
+        ends: dict[Any, tuple[float, float]] = {LINKED: (round(low), round(high))}
         if problem.pair.ties is Ties.SHARE:
             ends[EXPECTED] = found.limits(share)
         if weighted:
@@ -218,12 +219,6 @@ class EvaluationTask:
             **{limit_key(keys): plain(high) for keys, (_, high) in ends.items()},
             **sums,
         }
-
-
-def _integers(ends: tuple[float, float]) -> tuple[float, float]:
-    """Two sums of ones as integers."""
-    low, high = ends
-    return round(low), round(high)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from categorical_cases import attribute_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from linkrisk.formulations.linkage.comparison import Columns
 from linkrisk.formulations.linkage.distances import (
     Differences,
     DistanceTables,
-    attribute_distances,
     nominal_table,
     ordinal_table,
     restricted,

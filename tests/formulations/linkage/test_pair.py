@@ -5,6 +5,7 @@ from __future__ import annotations
 import brute_force as plain
 import numpy as np
 import pytest
+from categorical_cases import attribute_distances
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,7 +15,6 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import (
     Differences,
     Standardisation,
-    attribute_distances,
     standardise,
 )
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair

@@ -15,10 +15,10 @@ from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.solver.measures.interval_disclosure import (
     PERCENT,
     RMD_WIDTH,
+    RankedValues,
     deviation,
     inside,
     interval_disclosure,
-    rank_intervals,
     robust_disclosure,
 )
 from linkrisk.solver.measures.risk import risk
@@ -40,12 +40,12 @@ ORIGINAL = np.array([5.0, 10.0, 45.0, 45.0, 45.0, 75.0, 95.0, 70.0, 100.0, 100.0
 )
 def test_definition_1_on_ten_records_by_hand(percent, within):
     """D11.2, definition 1."""
-    assert inside(ORIGINAL, *rank_intervals(MASKED, percent)).tolist() == within
+    assert inside(ORIGINAL, *RankedValues.of(MASKED).around(percent)).tolist() == within
 
 
 def test_equal_values_share_the_mean_of_their_ranks():
     """Of 1, 1, 2, 3, ... the first two have rank 1.5: rank 3 differs by less than 2, rank 4 does not."""
-    low, high = rank_intervals(np.array([1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]), 20)
+    low, high = RankedValues.of(np.array([1.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])).around(20)
     assert (low[0], high[0], low[2], high[2], low[3], high[3]) == (1.0, 2.0, 1.0, 3.0, 2.0, 4.0)
 
 
@@ -53,7 +53,7 @@ def test_equal_values_share_the_mean_of_their_ranks():
 @given(arrays(np.float64, 12, elements=st.integers(0, 6).map(float)), st.integers(1, 60))
 def test_rank_intervals_by_brute_force(values, percent):
     ranks = [(values < v).sum() + ((values == v).sum() + 1) / 2.0 for v in values]
-    low, high = rank_intervals(values, percent)
+    low, high = RankedValues.of(values).around(percent)
     for at, rank in enumerate(ranks):
         near = [v for v, other in zip(values, ranks, strict=True) if abs(other - rank) < percent * 12 / 100]
         assert (low[at], high[at]) == (min(near), max(near))

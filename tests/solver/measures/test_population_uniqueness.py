@@ -16,8 +16,13 @@ from risk_runs import pair_task
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.masking.mask import mask
-from linkrisk.solver.measures.misclassification import Source, correct_match_probability, key_changes
-from linkrisk.solver.measures.population_uniqueness import PopulationUniques, uniques_risk
+from linkrisk.solver.measures.population_uniqueness import (
+    PopulationUniques,
+    Source,
+    correct_match_probability,
+    key_changes,
+    uniques_risk,
+)
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError

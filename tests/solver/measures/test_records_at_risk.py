@@ -19,8 +19,14 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.solver.measures import records
 from linkrisk.solver.measures import task as task_module
-from linkrisk.solver.measures.record_attacks import contributions, near_rivals
-from linkrisk.solver.measures.records import MISSING, OTHERS, Records, shown_categories
+from linkrisk.solver.measures.records import (
+    MISSING,
+    OTHERS,
+    Records,
+    contributions,
+    near_rivals,
+    shown_categories,
+)
 from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock

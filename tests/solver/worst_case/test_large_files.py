@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from categorical_cases import attribute_distances
 from fit_runs import steered
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import block_system
-from linkrisk.formulations.linkage.distances import attribute_distances
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest, best_on_lines
 from linkrisk.solver.engines.exact.simplex_conflicts import clique_saving, matching_saving
