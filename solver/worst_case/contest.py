@@ -20,7 +20,7 @@ from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.milp import indicator_options, solve_options
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.evaluator import Evaluator
-from linkrisk.solver.linkage.pair_shares import Helpers
+from linkrisk.solver.linkage.linker import Helpers
 from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.incumbent import Incumbent
