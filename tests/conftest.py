@@ -13,7 +13,7 @@ import pytest
 import quick_processes
 from clusters import small_cluster
 from hypothesis import HealthCheck, settings
-from survey_files import write_pair
+from small_files import write_pair
 
 # The first example of a fresh clone may wait for code to be compiled, and any of them for a busy machine.
 # The same examples everywhere: what is red is red for all; scripts/hunt.py looks for new ones.
@@ -34,7 +34,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 quick_processes.install()
 
-pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_texts")
+pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_cases")
 
 
 @pytest.fixture(scope="module")

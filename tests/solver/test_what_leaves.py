@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import quick_commands
-from app_projects import finished
+from application import finished
 
 from linkrisk import mask, suppress
 from linkrisk.datasets.microdata.formats.registry import read_file

@@ -1,4 +1,4 @@
-"""Standard problems with known answers, as `MilpModel`s."""
+"""Standard problems with known answers, as `MilpModel`s, and how to solve them in this process."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
+from linkrisk.arrays import FloatArray
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.base import BackendProgress, BackendResult
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions, Watcher
+from linkrisk.solver.backends.guard import IsolatedResult, Job
+from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Status
+
+# Standard problems with known answers, as `MilpModel`s
+
 
 INF = float("inf")
 PATIENCE = 600.0
@@ -172,3 +178,23 @@ def check_market_split(result: BackendResult, model: MilpModel) -> None:
         assert model.violation(result.values) < 1e-5
         assert result.objective == model.value(result.values)
         assert result.bound < result.objective
+
+
+# Backends and engines in this process, where not the process of their own is what is asked
+
+
+def solve_here(
+    name: str,
+    model: MilpModel,
+    options: SolveOptions,
+    starts: Sequence[FloatArray] = (),
+    watch: Watcher | None = None,
+) -> IsolatedResult:
+    """As `solve_isolated`, but for what it costs."""
+    return IsolatedResult(get_backend(name).solve(model, options, starts=starts, watch=watch), 0)
+
+
+def run_here(job: Job, watch: Watcher | None = None) -> IsolatedResult:
+    """As `run_isolated`, but for what it costs."""
+    job.prepare()
+    return IsolatedResult(job.run(watch), 0)

@@ -15,7 +15,7 @@ import brute_optimum
 import numpy as np
 import pandas as pd
 from aggregator_cases import Case
-from small_programs import least
+from brute_optimum import least
 
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.certificates.checking.linkage import FastLinkage

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from batch_files import TABLE, batch, write_batch_files
 from fit_runs import frames
-from table_files import write_table_files
+from small_files import TABLE, batch, write_batch_files
+from small_tables import write_table_files
 
 import linkrisk
 from linkrisk.solver.commands.program import main

@@ -1,4 +1,4 @@
-"""Small file pairs, runs of `fit`, and what holds for every result."""
+"""Small file pairs, runs of `fit`, of all records and of parts, and what holds for every result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import pandas as pd
 import pytest
 
 from linkrisk import evaluate, fit
-from linkrisk.solver.engines.steering import BuildSteering, Steering
+from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.engines.steering import BuildSteering, PartSteering, Steering, TreeSteering
+from linkrisk.solver.worst_case import parts
+from linkrisk.solver.worst_case.parts import UntilHopeless
+
+# Small file pairs, runs of `fit`, and what holds for every result
+
 
 KEYS = {
     "format",
@@ -65,3 +71,44 @@ def check(result, files):
 def steered(**build):
     """The steering of a run that makes its rows otherwise than usual: fields of `BuildSteering`."""
     return Steering(build=BuildSteering(**build))
+
+
+# Runs of `fit` on tiny files whose search of all records is soon given up for parts of them
+
+
+PARTS = PartSteering(fewest=1, before=0.0, wide=0.0, size=8, worth_processes=1e9)
+STEERING = Steering(parts=PARTS, tree=TreeSteering(budget=1))
+"""Parts from the first step of the proof on, in this process; trees take small steps."""
+
+
+def hopeless(patch):
+    """Let the search of all records be given up before it has proven anything, whatever it could prove."""
+    inner = ExactEngine.run
+
+    def run(self, system, incumbent, *given):
+        if isinstance(incumbent.clock, UntilHopeless):
+            incumbent.enter("branch and cut")
+            incumbent.note()
+            assert incumbent.clock.expired
+        return inner(self, system, incumbent, *given)
+
+    patch.setattr(ExactEngine, "run", run)
+
+
+def one_round(patch):
+    """Let this be so, and there be one round of parts, and nothing after it."""
+    hopeless(patch)
+    patch.setattr(parts._PartSearches, "_done", property(lambda _: True))
+    patch.setattr(parts, "_once_more", lambda *given: given[-2:])
+
+
+def noisy(seed=3, records=30, attributes=3):
+    """A pair that links few records, two of which share their masked record."""
+    return frames(seed, records, attributes, noise=1.2, twins=True)
+
+
+def in_parts(files, limit=60.0, **options):
+    """The result of a fit that goes by parts, and its progress."""
+    told = []
+    options = {"steering": STEERING, "time_limit": limit, **options}
+    return fit(*files, on_progress=told.append, **options), told

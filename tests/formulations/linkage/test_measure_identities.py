@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from measure_cases import (
+from aggregator_cases import (
     brute_choquet,
     brute_interaction,
     brute_shapley,
     random_fuzzy_measure,
     random_set_function,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage import fuzzy_measures as measures
 

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from circle_tables import CIRCLE, circle_table, circles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import random_table
 from scipy import sparse
 from scipy.optimize import linprog
+from small_tables import CIRCLE, circle_table, circles
 
 from linkrisk.formulations.tables.implied_relations import ImpliedBridges
 from linkrisk.formulations.tables.lines import in_circles

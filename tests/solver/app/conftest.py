@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 import quick_commands
-from app_pages import SCRIPT
-from app_projects import PATIENCE, small_pair
+from application import PATIENCE, SCRIPT, small_pair
 
 SUPPORT = Path(quick_commands.__file__).parent
 

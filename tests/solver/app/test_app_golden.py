@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from app_projects import opened, small_pair
+from application import opened, small_pair
 from cli_runs import check_golden
 
 from linkrisk.solver.app.runs import Queue, runs_of, spelled

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_pages import (
+from application import (
     IN_BROWSER,
     SCRIPT,
     base,

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from app_projects import opened
+from application import opened
 
 from linkrisk.datasets.microdata.roles import Role
 from linkrisk.datasets.microdata.schema import Attribute, Schema

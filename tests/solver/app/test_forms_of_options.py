@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_forms import COMMANDS, Shown
+from application import COMMANDS, Shown
 
 from linkrisk.solver.app.steps import Step, fields_of
 from linkrisk.solver.linkage.parameters import PARAMETERS

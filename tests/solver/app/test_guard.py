@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asgi_requests import Answer, ask_app, ask_socket
+from application import Answer, ask_app, ask_socket
 
 from linkrisk.solver.app.security import HEADERS, SMALL, Access, Guard, Receive, Scope, Send
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from app_projects import opened, small_pair
+from application import opened, small_pair
 from cli_runs import run
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from app_projects import opened, small_pair
+from application import opened, small_pair
 from hypothesis import given
 from hypothesis import strategies as st
 

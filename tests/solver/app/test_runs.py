@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from app_projects import finished, opened, small_pair, until
+from application import finished, opened, small_pair, until
 
 from linkrisk.solver.app.answers import ProgressReader, answer, interval_of
 from linkrisk.solver.app.project import Project

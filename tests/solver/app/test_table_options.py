@@ -13,9 +13,8 @@ from typing import Any, cast
 
 import pandas as pd
 import pytest
-from app_projects import finished, opened
-from linked_tables import write_linked_tables
-from table_files import write_table_files
+from application import finished, opened
+from small_tables import write_linked_tables, write_table_files
 
 from linkrisk.solver.app.answers import answer, grounds, verdict
 from linkrisk.solver.app.project import Project

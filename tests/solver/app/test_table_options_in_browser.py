@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from app_pages import IN_BROWSER, base, choose, choose_several, started
-from linked_tables import write_linked_tables
+from application import IN_BROWSER, base, choose, choose_several, started
+from small_tables import write_linked_tables
 
 pytestmark = IN_BROWSER
 

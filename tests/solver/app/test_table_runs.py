@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from app_projects import finished, opened
-from table_files import write_table_files
+from application import finished, opened
+from small_tables import write_table_files
 
 from linkrisk.solver.app.answers import ProgressReader, answer
 from linkrisk.solver.app.project import Project

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from app_projects import finished, opened
+from application import finished, opened
 
 from linkrisk import make_table
 from linkrisk.datasets.microdata.writing import write_all

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from app_pages import IN_BROWSER, base, choose, choose_several, no_serious_violation, started
-from table_files import write_table_files
+from application import IN_BROWSER, base, choose, choose_several, no_serious_violation, started
+from small_tables import write_table_files
 
 from linkrisk import open_table
 from linkrisk.datasets.microdata.writing import write_all

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from app_projects import opened, small_pair
+from application import opened, small_pair
 from cli_runs import run
 
 from linkrisk import mask

@@ -9,8 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from backend_problems import INF, PATIENCE, knapsack, make
-from in_process import solve_here
+from backend_problems import INF, PATIENCE, knapsack, make, solve_here
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from part_runs import PARTS, STEERING, noisy, one_round
-from weighted_claims import SCHEMA, weighted
+from claims import SCHEMA, weighted
+from fit_runs import PARTS, STEERING, noisy, one_round
 
 from linkrisk import fit
 from linkrisk.solver.certificates.checking.verify import demand_fit, verify

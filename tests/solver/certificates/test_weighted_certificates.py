@@ -14,9 +14,8 @@ import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CERTIFIABLE
 from certified import frames
-from claims import CLAIM, PROOF, forge, read, save
+from claims import CHECK, CLAIM, KINDS, PROOF, SCHEMA, forge, read, save, weighted, weighted_folder, written
 from cli_runs import run
-from weighted_claims import CHECK, KINDS, SCHEMA, weighted, weighted_folder, written
 
 from linkrisk import fit, verify
 from linkrisk.solver.commands.program import main

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from claims import CLAIM, forge, read, save
+from claims import CHECK, CLAIM, forge, read, rejected, save, weighted_folder, written
 from cli_runs import run
-from weighted_claims import CHECK, rejected, weighted_folder, written
 
 from linkrisk.solver.commands.program import main
 

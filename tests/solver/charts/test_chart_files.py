@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from chart_cases import AWKWARD, KEPT, kept_results, wide_result
+from report_cases import AWKWARD, KEPT, kept_results, wide_result
 
 from linkrisk import fit
 from linkrisk.datasets.errors import DataError

@@ -8,9 +8,9 @@ import math
 
 import altair as alt
 import pytest
-from chart_cases import AWKWARD, kept_results, wide_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from report_cases import AWKWARD, kept_results, wide_result
 
 from linkrisk.solver.charts import risk_utility as naming
 from linkrisk.solver.charts.chart import Chart, Of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import PAIR, refuse, run
-from survey_files import NAMES, csv_text, noisy, survey
+from small_files import NAMES, csv_text, noisy, survey
 
 from linkrisk.solver.commands.program import main
 

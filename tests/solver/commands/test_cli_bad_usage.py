@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from cli_runs import PAIR, refuse, run
-from survey_files import NAMES, csv_text, noisy, survey
+from small_files import NAMES, csv_text, noisy, survey
 
 from linkrisk.solver.backends import registry
 from linkrisk.solver.backends.scip import ScipBackend

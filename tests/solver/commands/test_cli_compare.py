@@ -10,8 +10,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from backend_problems import run_here, solve_here
 from cli_runs import PAIR, flat, refuse, run
-from in_process import run_here, solve_here
 
 import linkrisk.solver.worst_case.contest
 from linkrisk.solver.backends import registry

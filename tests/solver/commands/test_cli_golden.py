@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, check_golden, run, without_seconds
-from survey_files import NAMES, csv_text, survey
+from small_files import NAMES, csv_text, survey
 
 from linkrisk.solver.commands.program import COMMANDS, main
 from linkrisk.solver.worst_case.contest import BackendRow, disagreements

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
-from linked_files import TOGETHER, link_arguments, write_files
-from survey_files import NAMES, csv_text, noisy, survey
+from linker_cases import TOGETHER, link_arguments, write_files
+from small_files import NAMES, csv_text, noisy, survey
 from test_cli_streams import ENVIRONMENT, PATIENCE, SOLVER
 
 from linkrisk.solver.linkage.registry import LINKERS

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from cli_runs import refuse, run
-from linked_files import APART, TOGETHER, link_arguments, write_files
-from survey_files import NAMES, csv_text, noisy, survey
+from linker_cases import APART, TOGETHER, link_arguments, write_files
+from small_files import NAMES, csv_text, noisy, survey
 
 from linkrisk import evaluate
 from linkrisk.errors import LinkriskError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, contents, refuse, run
-from survey_files import NAMES
+from small_files import NAMES
 
 from linkrisk.solver.commands.program import main
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
-from pass_cases import persons
+from linker_cases import persons
 
 from linkrisk import link
 from linkrisk.solver.linkage.probabilistic.blocking import parse_pass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import check_golden, refuse, run, without_seconds
-from survey_files import NAMES, csv_text, noisy, survey
+from small_files import NAMES, csv_text, noisy, survey
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, refuse, run, squeezed
-from survey_files import NAMES, csv_text, noisy, survey
+from small_files import NAMES, csv_text, noisy, survey
 
 ROLES = """
 [[attributes]]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from mask_runs import HOUSEHOLDS, TABLE, files, mask, mask_folder  # noqa: F401
+from cli_runs import HOUSEHOLDS, TABLE, files, mask, mask_folder  # noqa: F401
 
 from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.masking.noise import AdditiveNoise

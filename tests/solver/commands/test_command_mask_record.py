@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from mask_runs import TABLE, files, mask, mask_folder  # noqa: F401
+from cli_runs import TABLE, files, mask, mask_folder  # noqa: F401
 
 import linkrisk
 from linkrisk.datasets.errors import DataError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, check_golden, contents, refuse, run
-from report_texts import rows, section
+from report_cases import rows, section
 
 from linkrisk import verify
 from linkrisk.errors import spelled_by

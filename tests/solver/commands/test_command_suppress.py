@@ -12,7 +12,7 @@ import pytest
 from cli_runs import check_golden, contents, refuse, run, squeezed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from people_of_suppression import ASKED, HOMES, PEOPLE
+from key_tasks import ASKED, HOMES, PEOPLE
 
 from linkrisk import suppress
 from linkrisk.datasets.errors import DataError

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
-from table_files import ASKED, write_table_files
+from small_tables import ASKED, write_table_files
 
 from linkrisk import adjust_table
 

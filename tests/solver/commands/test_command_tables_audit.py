@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import contents, flat, refuse, run
-from linked_tables import write_linked_tables
+from small_tables import write_linked_tables
 
 from linkrisk import audit_table, open_table
 from linkrisk.datasets.microdata.writing import write_all

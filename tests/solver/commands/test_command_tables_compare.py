@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_runs import flat, refuse
-from table_files import ASKED, write_table_files
+from small_tables import ASKED, write_table_files
 
 from linkrisk import compare_table
 from linkrisk.solver.backends.registry import available_backends

@@ -12,7 +12,7 @@ import pytest
 from cli_runs import check_golden, refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from people_of_suppression import PEOPLE
+from key_tasks import PEOPLE
 
 from linkrisk import suppress, unsafe
 from linkrisk.datasets.errors import DataError

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from table_files import ASKED, write_table_files
+from small_tables import ASKED, write_table_files
 
 ROOT = Path(__file__).parents[3]
 PRESS = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nfor _ in range(1000): pass\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import PAIR, contents, refuse, run
-from report_texts import blocks, rows
+from report_cases import blocks, rows
 
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.linkage import records_table as records

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from cli_runs import files, mask, mask_folder
 from format_cases import WRITTEN, there_and_back
-from mask_runs import files, mask, mask_folder
 
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect

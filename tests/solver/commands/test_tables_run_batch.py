@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from batch_files import ASC, TABLE, batch, write_batch_files
 from cli_runs import check_golden, refuse, run
+from small_files import ASC, TABLE, batch, write_batch_files
 
 from linkrisk import make_table, open_table, run_batch, suppress_table
 from linkrisk.solver.commands.program import main

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from batch_files import KEYED, RDA, TABLE, batch, write_batch_files
 from cli_runs import check_golden, refuse, run
+from small_files import KEYED, RDA, TABLE, batch, write_batch_files
 
 from linkrisk import open_table, perturb_counts, perturb_sums, run_batch
 

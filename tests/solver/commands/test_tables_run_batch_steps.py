@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from batch_files import ASC, HEAD, RDA, TABLE, batch, rows, write_batch_files
 from cli_runs import contents, flat, refuse, run
+from small_files import ASC, HEAD, RDA, TABLE, batch, rows, write_batch_files
 
 from linkrisk import Cancel, make_table, open_table, run_batch
 from linkrisk.datasets.errors import DataError

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from fit_runs import frames
-from report_results import weighted_mean_result
-from report_texts import said
+from report_cases import said
+from report_documents import weighted_mean_result
 
 from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator

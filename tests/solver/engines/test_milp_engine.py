@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
-from in_process import solve_here
+from backend_problems import solve_here
 from pairwise import pairwise
 
 from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options

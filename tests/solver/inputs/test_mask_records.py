@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from survey_files import NAMES, survey
+from small_files import NAMES, survey
 
 from linkrisk import compare, evaluate, fit, link, mask, risk
 from linkrisk.datasets.masking.registry import masking_method

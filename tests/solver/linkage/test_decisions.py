@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pass_cases import linker, pairs_by_definition, task
+from linker_cases import compare, linker, pairs_by_definition, task, task_of
 from persons import draw_persons
-from prl_cases import compare, task_of
 
 from linkrisk.solver.linkage import matching as pair_matching
 from linkrisk.solver.linkage.linker import Truth

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prl_cases import compare, drawn_files, expected_counts, task_of
+from linker_cases import compare, drawn_files, expected_counts, task_of
 
 from linkrisk.solver.linkage.probabilistic.fellegi_sunter import (
     BOUND,

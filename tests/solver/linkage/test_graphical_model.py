@@ -7,9 +7,9 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from bayesian_cases import chordal_graphs, joint_table, model_of, probability, records
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linker_cases import chordal_graphs, joint_table, model_of, probability, records
 from scipy.special import expit, logit
 
 from linkrisk.solver.linkage import graphical_model as search

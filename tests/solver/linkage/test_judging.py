@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prl_cases import task_of
+from linker_cases import task_of
 
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator

@@ -8,8 +8,17 @@ import jellyfish
 import numpy as np
 import pandas as pd
 import pytest
-from pass_cases import key_values, linker, pairs_by_definition, persons, task
-from prl_cases import compare, drawn_files, level, task_of
+from linker_cases import (
+    compare,
+    drawn_files,
+    key_values,
+    level,
+    linker,
+    pairs_by_definition,
+    persons,
+    task,
+    task_of,
+)
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.probabilistic import blocking, passes

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prl_cases import closeness, compare, drawn_files, level, ordinal, task_of
+from linker_cases import closeness, compare, drawn_files, level, ordinal, task_of
 
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.options.option import Option

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prl_cases import as_dict, ordinal, patterns_by_definition, task_of
+from linker_cases import as_dict, ordinal, patterns_by_definition, task_of
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.probabilistic import all_pairs, comparisons, patterns

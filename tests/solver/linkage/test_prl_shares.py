@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pass_cases import linker, task
-from prl_cases import as_dict, task_of
+from linker_cases import as_dict, linker, task, task_of
 
 from linkrisk.solver.linkage import linker as linker_module
 from linkrisk.solver.linkage.probabilistic.all_pairs import CodedPairs, ComparedFiles, share_of

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from risk_runs import pair_task
+from measure_runs import pair_task
 
 from linkrisk.solver.measures.released import ChangesOfColumns
 from linkrisk.solver.run.clock import Clock

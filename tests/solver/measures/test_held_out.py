@@ -12,7 +12,7 @@ import pytest
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from risk_runs import task_of
+from measure_runs import task_of
 from scipy import stats
 
 from linkrisk.formulations.linkage.pair import LinkagePair

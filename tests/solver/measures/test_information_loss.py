@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from measure_runs import attribute, released_table
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -20,7 +21,6 @@ from linkrisk.solver.measures.information_loss import Terms, design, information
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
 from linkrisk.solver.measures.released import Triangle, regression
 from linkrisk.solver.measures.risk import risk
-from tests.support.released_cases import attribute, table
 
 NUMBERS = (
     "il1s",
@@ -65,7 +65,7 @@ def test_eigenvalues_as_sdcmicro_computes_them():
     """dUtility(method = "eigen"): sum(abs(e1 - e2) / e1) of the eigenvalues of var(scale(x))."""
     original, masked = noisy()
     first, second = (np.sort(np.linalg.eigvalsh(np.corrcoef(x.T)))[::-1] for x in (original, masked))
-    lost = information_loss(table(original, masked)).numeric
+    lost = information_loss(released_table(original, masked)).numeric
     assert lost.eigenvalues == pytest.approx((np.abs(first - second) / first).sum())
     upper = np.triu_indices(3, 1)
     changed = np.abs(np.corrcoef(original.T) - np.corrcoef(masked.T))[upper].mean()
@@ -75,10 +75,10 @@ def test_eigenvalues_as_sdcmicro_computes_them():
 def test_dependent_attributes_have_no_eigenvalues_and_no_coefficients():
     original, masked = noisy()
     original[:, 2] = original[:, 0] + original[:, 1]
-    lost = information_loss(table(original, masked))
+    lost = information_loss(released_table(original, masked))
     assert lost.numeric.eigenvalues is None
     assert lost.numeric.dependent == ("c",)
-    two = information_loss(table(original[:, :2], masked[:, :2]))
+    two = information_loss(released_table(original[:, :2], masked[:, :2]))
     assert lost.numeric.regression == pytest.approx(two.numeric.regression)
     assert "regressions leave out linear combinations of other attributes: c" in lost.notes
 
@@ -128,7 +128,7 @@ def test_missing_is_a_category_of_its_own():
 def test_pmse_against_a_maximum_of_the_likelihood_found_otherwise():
     """Snoke et al. (2018): the logistic regression by SciPy's optimiser on the terms as they are."""
     original, masked = noisy(records=200)
-    attributes = table(original, masked)
+    attributes = released_table(original, masked)
     found = propensity(attributes)
     assert found.terms is Terms.SECOND_ORDER
     columns = np.column_stack([np.ones(400), design(attributes, Terms.SECOND_ORDER)])
@@ -160,7 +160,7 @@ def test_the_null_expectation_by_simulation(again, ratio):
     for _ in range(60):
         original = random.normal(size=(150, 2))
         other = original[random.integers(150, size=150)] if again else random.normal(size=(150, 2))
-        ratios.append(propensity(table(original, other)).ratio)
+        ratios.append(propensity(released_table(original, other)).ratio)
     assert abs(np.mean(ratios) - ratio) < 4.0 * np.std(ratios) / math.sqrt(60)
 
 
@@ -175,14 +175,14 @@ def test_files_that_are_told_apart_for_certain():
 )
 def test_terms_get_fewer_with_few_records(records, terms):
     """Two attributes: 6, 5 or 3 parameters, at most one for ten records of the two files."""
-    assert propensity(table(*noisy(records, 2))).terms is terms
-    assert propensity(table(*noisy(14, 2))) is None
+    assert propensity(released_table(*noisy(records, 2))).terms is terms
+    assert propensity(released_table(*noisy(14, 2))) is None
 
 
 def test_nothing_masked_has_no_loss():
     original, _ = noisy()
     lost = information_loss(
-        [*table(original, original), attribute("c", [0, 1] * 30, [0, 1] * 30, Scale.NOMINAL, "xy")]
+        [*released_table(original, original), attribute("c", [0, 1] * 30, [0, 1] * 30, Scale.NOMINAL, "xy")]
     )
     assert [getattr(lost.numeric, name) for name in NUMBERS] == [0.0] * 8
     assert lost.categories[0].total_variation == 0.0
@@ -216,8 +216,10 @@ VALUES = arrays(np.float64, (12, 3), elements=st.integers(-9, 9).map(float))
 def test_neither_order_nor_units_matter(original, masked, random, factor, shift):
     rows = list(range(12))
     random.shuffle(rows)
-    plain = information_loss(table(original, masked)).numeric
-    other = information_loss(table(factor * original[rows] + shift, factor * masked[rows] + shift)).numeric
+    plain = information_loss(released_table(original, masked)).numeric
+    other = information_loss(
+        released_table(factor * original[rows] + shift, factor * masked[rows] + shift)
+    ).numeric
     for name in NUMBERS:
         one, two = getattr(plain, name), getattr(other, name)
         assert (one is None) == (two is None)
@@ -271,7 +273,7 @@ def test_whatever_is_missing_or_constant_there_are_numbers_and_no_warnings(origi
 
 def test_of_many_records_some_make_the_propensity_model(monkeypatch):
     original, masked = noisy(400)
-    attributes = table(original, masked)
+    attributes = released_table(original, masked)
     whole = propensity(attributes)
     monkeypatch.setattr(propensity_module, "MOST_RECORDS", 300)
     some = propensity(attributes)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from measure_runs import attribute, released_table
 
 from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.solver.measures.interval_disclosure import (
@@ -22,7 +23,6 @@ from linkrisk.solver.measures.interval_disclosure import (
     robust_disclosure,
 )
 from linkrisk.solver.measures.risk import risk
-from tests.support.released_cases import attribute, table
 
 MASKED = np.arange(10.0, 101.0, 10.0)
 ORIGINAL = np.array([5.0, 10.0, 45.0, 45.0, 45.0, 75.0, 95.0, 70.0, 100.0, 100.0])
@@ -128,7 +128,7 @@ def test_no_robust_distances_of_records_on_a_line():
 
 def test_nothing_masked_discloses_everything():
     values = np.random.default_rng(1).normal(size=(30, 2))
-    found = interval_disclosure(table(values, values))
+    found = interval_disclosure(released_table(values, values))
     assert {finding.value for finding in found.findings if finding.key != "rmdid2"} == {1.0}
     assert found.notes == ()
     assert repr(found).startswith(
@@ -170,8 +170,8 @@ def test_neither_order_nor_units_matter(original, masked, random, factor):
     """Powers of two, so that values on the end of an interval stay there."""
     rows = list(range(14))
     random.shuffle(rows)
-    plain = interval_disclosure(table(original, masked))
-    other = interval_disclosure(table(factor * original[rows], factor * masked[rows]))
+    plain = interval_disclosure(released_table(original, masked))
+    other = interval_disclosure(released_table(factor * original[rows], factor * masked[rows]))
     assert [each.value for each in plain.findings] == pytest.approx([each.value for each in other.findings])
     frame = plain.to_frame()
     pd.testing.assert_frame_equal(frame, other.to_frame())
@@ -229,11 +229,11 @@ def test_neighbours_by_brute_force_and_when_it_is_late():
 def test_what_there_was_no_time_for_is_said(monkeypatch):
     original, masked = np.random.default_rng(1).normal(size=(2, 60, 2))
     assert (
-        interval_disclosure(table(original, masked), late=lambda: True).robust is not None
+        interval_disclosure(released_table(original, masked), late=lambda: True).robust is not None
     )  # it is a moment
     monkeypatch.setattr("linkrisk.solver.measures.interval_disclosure.MOST_SCATTERED", 10)
-    cut = interval_disclosure(table(original, masked), late=lambda: True)
+    cut = interval_disclosure(released_table(original, masked), late=lambda: True)
     assert (cut.late, cut.robust) == (True, None)
     assert cut.deviations is not None
     assert cut.notes == ("no time was left for RMDID; a longer time_limit would take it too",)
-    assert not interval_disclosure(table(original, masked), late=lambda: False).late
+    assert not interval_disclosure(released_table(original, masked), late=lambda: False).late

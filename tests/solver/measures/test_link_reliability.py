@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from risk_runs import pair_task
+from measure_runs import pair_task
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import binom

@@ -11,7 +11,7 @@ import pytest
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from risk_runs import pair_task, task_of
+from measure_runs import pair_task, task_of
 from scipy.stats import chi2
 
 from linkrisk import risk

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from risk_runs import pair_task
+from measure_runs import pair_task
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.masking.mask import mask

@@ -11,7 +11,7 @@ import pytest
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from risk_runs import task_of
+from measure_runs import task_of
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoquet

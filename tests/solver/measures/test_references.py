@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from survey_files import NAMES, noisy, survey
+from small_files import NAMES, noisy, survey
 
 from linkrisk import evaluate, risk
 from linkrisk.solver.inputs.reading import make_problem

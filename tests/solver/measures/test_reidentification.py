@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from fit_runs import frames
-from risk_runs import task_of
-from survey_files import NAMES, survey
+from measure_runs import task_of
+from small_files import NAMES, survey
 
 from linkrisk import fit, risk
 from linkrisk.datasets.masking.registry import masking_method

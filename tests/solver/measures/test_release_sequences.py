@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from release_runs import files, table, taken, wide
-from risk_runs import task_of
+from measure_runs import files, table, taken, task_of, wide
 
 from linkrisk import fit
 from linkrisk.datasets.pairs.file_pair import make_file_pair

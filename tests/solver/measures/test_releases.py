@@ -11,8 +11,7 @@ import brute_optimum
 import numpy as np
 import pandas as pd
 import pytest
-from release_runs import NAMES, files, table, taken, wide
-from risk_runs import task_of
+from measure_runs import NAMES, files, table, taken, task_of, wide
 
 from linkrisk import fit, risk
 from linkrisk.errors import LinkriskError

@@ -16,8 +16,8 @@ from fit_runs import frames as random_frames
 from key_tasks import GUIDE_KEYS, practice_guide
 from key_tasks import schema as key_schema
 from key_tasks import task_of as key_task
-from risk_runs import pair_task, task_of
-from survey_files import NAMES, grouped, noisy, survey
+from measure_runs import pair_task, task_of
+from small_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
 from linkrisk.datasets.errors import DataError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from risk_runs import pair_task
+from measure_runs import pair_task
 from scipy.optimize import linear_sum_assignment
-from survey_files import NAMES, grouped, noisy, survey
+from small_files import NAMES, grouped, noisy, survey
 
 from linkrisk import evaluate, link
 from linkrisk.solver.measures import simple_attacks

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_texts import said
+from report_cases import said
 
 from linkrisk import risk
 from linkrisk.datasets.microdata.roles import Role

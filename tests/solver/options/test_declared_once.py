@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from app_forms import COMMANDS, Shown
+from application import COMMANDS, Shown
 from cli_runs import PAIR, refuse
 from fit_runs import frames
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_forms import COMMANDS, Shown
+from application import COMMANDS, Shown
 from cli_runs import refuse
 
 import linkrisk

@@ -10,7 +10,7 @@ import pytest
 import report_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_texts import leaves, said
+from report_cases import leaves, said
 
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.documents.document import Audience

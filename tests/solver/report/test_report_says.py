@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 import report_cases
-from report_texts import blocks, rows, said, section
+from report_cases import blocks, rows, said, section
 
 from linkrisk import fit
 from linkrisk.solver.charts.chart import Of

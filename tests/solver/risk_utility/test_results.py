@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from survey_files import write_pair
-from sweep_runs import MASKINGS, QUICK, numbers
+from measure_runs import MASKINGS, QUICK, numbers
+from small_files import write_pair
 
 from linkrisk import Cancel, sweep
 from linkrisk.solver.risk_utility import course as sweep_course

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from survey_files import NAMES, survey, write_pair
-from sweep_runs import MASKINGS, QUICK, numbers
+from measure_runs import MASKINGS, QUICK, numbers
+from small_files import NAMES, survey, write_pair
 
 from linkrisk import fit, mask, risk, sweep
 from linkrisk.datasets.masking.registry import masking_method

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from browsers import chromium, opened
 from cli_runs import contents, refuse, run
-from people_of_suppression import PEOPLE
-from report_texts import leaves
+from key_tasks import PEOPLE
+from report_cases import leaves
 
 from linkrisk import suppress
 from linkrisk.datasets.errors import DataError

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from cli_runs import PAIR, flat, refuse, run
 from fit_runs import frames
-from report_texts import said
+from report_cases import said
 
 from linkrisk import evaluate, fit
 from linkrisk.formulations.errors import FormulationError

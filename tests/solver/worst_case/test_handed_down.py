@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fit_runs import frames
-from report_texts import said
+from report_cases import said
 
 from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator

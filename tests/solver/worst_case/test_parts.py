@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from fit_runs import check
-from part_runs import PARTS, STEERING, hopeless, in_parts, noisy, one_round
+from fit_runs import PARTS, STEERING, check, hopeless, in_parts, noisy, one_round
 
 from linkrisk import fit
 from linkrisk.solver.engines.base import EngineOptions, Proof

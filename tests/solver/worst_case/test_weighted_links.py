@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from aggregator_cases import CASES, LABELS
 from fit_runs import frames, solve
-from report_texts import said
+from report_cases import said
 
 from linkrisk import compare, evaluate, fit, link
 from linkrisk.solver.inputs.problem import weight_unit

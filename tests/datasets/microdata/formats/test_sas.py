@@ -6,8 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from format_cases import described, there_and_back
-from sas_files import sas_file
+from format_cases import described, sas_file, there_and_back
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_file

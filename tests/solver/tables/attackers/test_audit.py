@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_intervals, plain_short
 from random_tables import random_pattern, random_table
 from scipy import sparse
+from small_tables import plain_intervals, plain_short
 
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.solver.run.clock import Clock

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from insider_tables import insider, plain_interval, plain_shortfall, table_of
+from small_tables import insider, plain_interval, plain_shortfall, table_of
 
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons

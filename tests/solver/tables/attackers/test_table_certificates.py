@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_short
 from random_tables import random_pattern, random_table
+from small_tables import plain_short
 
 from linkrisk import audit_table, open_table, verify
 from linkrisk.formulations.tables.exact import ExactRelations, exact, exact_witness

@@ -11,7 +11,7 @@ import pytest
 from cli_runs import refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_short
+from small_tables import plain_short
 
 from linkrisk import make_table, make_tables, perturb_counts, perturb_sums, recode_table, suppress_table
 from linkrisk.datasets.errors import DataError

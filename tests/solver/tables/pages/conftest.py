@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from table_files import write_table_files
+from small_tables import write_table_files
 from table_pages import INNER, RECTANGLE
 
 from linkrisk import adjust_table, audit_table, round_table, suppress_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from browsers import chromium, opened
-from table_files import write_table_files
+from small_tables import write_table_files
 
 from linkrisk import audit_table, round_table, suppress_table
 from linkrisk.solver.documents.document import (

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from table_files import WORKED, write_table_files
+from small_tables import WORKED, write_table_files
 from table_pages import RECTANGLE, grid, section
 
 from linkrisk import audit_table, make_table, open_table, round_table, suppress_table

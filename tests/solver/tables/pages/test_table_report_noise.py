@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import refuse, run
-from report_texts import leaves
+from report_cases import leaves
 from table_pages import grid, section, texts
 
 from linkrisk import perturb_counts, perturb_sums, recode_table, report

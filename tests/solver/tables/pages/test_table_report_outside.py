@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from cli_runs import refuse, run
-from report_texts import leaves
-from table_files import write_table_files
+from report_cases import leaves
+from small_tables import write_table_files
 from table_pages import INNER, RECTANGLE, section, texts
 
 from linkrisk import adjust_table, report, round_table, suppress_table

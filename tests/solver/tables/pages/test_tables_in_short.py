@@ -7,7 +7,7 @@ from html import unescape
 
 import pandas as pd
 import pytest
-from table_files import write_table_files
+from small_tables import write_table_files
 
 from linkrisk import (
     adjust_table,

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rounded_tables import drawn, with_margins
 from scipy import sparse
+from small_tables import drawn, with_margins
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from insider_tables import insider, plain_interval, protects, table_of
 from random_tables import random_table
+from small_tables import insider, plain_interval, protects, table_of
 
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.solver.run.clock import Clock

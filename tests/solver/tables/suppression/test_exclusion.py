@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from plain_audit import plain_short
 from random_tables import random_table
+from small_tables import plain_short
 
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock

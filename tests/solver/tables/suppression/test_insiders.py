@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from insider_tables import insider, protects, table_of
+from small_tables import insider, protects, table_of
 
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.registry import get_backend

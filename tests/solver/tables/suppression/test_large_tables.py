@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_short
 from random_tables import linked_table, random_table
+from small_tables import plain_short
 
 from linkrisk import make_table, suppress_table
 from linkrisk.formulations.tables.cell_table import Insider

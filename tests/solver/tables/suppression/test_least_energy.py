@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_short
 from random_tables import linked_table, random_table
+from small_tables import plain_short
 
 from linkrisk.formulations.tables.witnesses import counted_reach, valid
 from linkrisk.solver.run.clock import Clock

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from plain_audit import plain_short
 from random_tables import random_table
 from scipy import sparse
+from small_tables import plain_short
 
 from linkrisk.formulations.programs import Cuts
 from linkrisk.solver.run.clock import Clock

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from circle_tables import circle_table, circles
-from plain_audit import plain_short
 from random_tables import linked_table, random_table
+from small_tables import circle_table, circles, plain_short
 
 from linkrisk.formulations.tables import implied_relations
 from linkrisk.solver.backends.registry import get_backend

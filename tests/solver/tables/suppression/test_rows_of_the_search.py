@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_audit import plain_short
 from random_tables import random_table
 from scipy import sparse
 from scipy.optimize import linprog
+from small_tables import plain_short
 
 from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row

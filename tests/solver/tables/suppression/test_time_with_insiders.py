@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from insider_tables import insider, protects, table_of
+from small_tables import insider, protects, table_of
 
 from linkrisk import audit_table, suppress_table
 from linkrisk.solver.run.clock import Clock
