@@ -16,7 +16,7 @@ def test_a_line_for_each_format(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     first, _, *lines = capsys.readouterr().out.splitlines()
     assert first == "50 records, 20 columns; seconds"
     assert [line.split()[0] for line in lines] == [
-        *(".csv", ".parquet", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".rda")
+        *(".csv", ".parquet", ".feather", ".xlsx", ".sav", ".dta", ".xpt", ".rds", ".rda")
     ]
     assert all(len(line.split()) == 5 for line in lines)
 
