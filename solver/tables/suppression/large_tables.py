@@ -133,6 +133,7 @@ class _Search:
         self._everything: BoolArray = ~table.fixed
         self.attackers = [self._attacked(view) for view in views]
         self._best, self._cost = _Found(self._everything), math.nan
+        self._pool, self._needs = Pool(table.cost), Needs.of((), table.above)
 
     @cached_property
     def subtables(self) -> Modular:
@@ -163,6 +164,7 @@ class _Search:
     def heuristic(self) -> _Found:
         """The pattern that protects the sensitive cells from scratch."""
         self._early()
+        self._again_at_once()
         return self._checked()
 
     def modular(self) -> _Found:
@@ -173,8 +175,9 @@ class _Search:
             self.bounded()
             before = self._cost_of_best
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
-            pattern = self.subtables.thinned(pattern, part, self.left("subtables", "cells"))
             self._repair(pattern, self._part(_REPAIRED))
+            if self._again_at_once():
+                break
             idle = 0 if self._cost_of_best < before * (1.0 - _GAIN) else idle + 1
             if part.expired or idle >= _IDLE or self.subtables.bound >= self._cost_of_best:
                 break
@@ -196,12 +199,23 @@ class _Search:
         return self._best
 
     def _early(self) -> None:
-        """First patterns: the sensitive cells repaired, and movements of all needs at once."""
+        """First patterns: the sensitive cells repaired, and a movement of all needs at once."""
         self._repair(self._table.primary, self._part(_EARLY))
         if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
             alone = unmet(self._table, self._table.primary, self._part(_EARLY))
-            with one_thread():
-                self._at_once(Needs.of([*alone.unmet, *alone.undecided], self.attackers[0].most_up))
+            self._needs = Needs.of([*alone.unmet, *alone.undecided], self.attackers[0].most_up)
+            self._at_once(self._part(_ENERGY))
+
+    def _again_at_once(self) -> bool:
+        """Whether movements of all needs at once have the best pattern; then more of them are tried."""
+        if self._pool.least > self._cost_of_best * (1.0 + _GAIN):
+            return False
+        clock, stale = self._part(_ENERGY), 0
+        while stale < _AGAIN and not clock.expired:
+            before = self._cost_of_best
+            self._at_once(clock)
+            stale = 0 if self._cost_of_best <= before * (1.0 - _GAIN) else stale + 1
+        return True
 
     @property
     def _cost_of_best(self) -> float:
@@ -213,23 +227,17 @@ class _Search:
         if cost < self._cost_of_best:
             self._best, self._cost = found, cost
 
-    def _at_once(self, needs: Needs) -> None:
-        """Cells that conduct all needs at once; then again, as a pool of good patterns proposes."""
-        table, clock = self._table, self._part(_ENERGY)
-        pool, stale = Pool(table.cost), 0
-        while stale < _AGAIN and not clock.expired:
-            before = self._cost_of_best
-            shedding = self._conducting(needs, pool.proposal(), clock)
-            if pool.best is None and (
-                shedding is None or table.cost_of(shedding.pattern) > HOPELESS * before
-            ):
-                break
-            if shedding is not None and shedding.met >= _ENOUGH_MET:
-                shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
-                self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
-                pool.add(shedding.pattern, table.cost_of(shedding.pattern))
-            gained = self._cost_of_best <= before * (1.0 - _GAIN)
-            stale = 0 if gained else stale + 1
+    def _at_once(self, clock: Clock) -> None:
+        """Cells that conduct all needs at once, as a pool of good patterns proposes."""
+        cost_of = self._table.cost_of
+        with one_thread():
+            shedding = self._conducting(self._needs, self._pool.proposal(), clock)
+            hopeless = HOPELESS * self._cost_of_best if self._pool.best is None else np.inf
+            if shedding is None or shedding.met < _ENOUGH_MET or cost_of(shedding.pattern) > hopeless:
+                return
+            shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
+            self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+            self._pool.add(shedding.pattern, cost_of(shedding.pattern))
 
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
         """Cells that conduct needs, with all those around a few that bounds keep from being met."""

@@ -46,10 +46,6 @@ class Block:
         self._separator = CapacityCuts(local, bridged=False)
         self._last: FloatArray | None = None
 
-    def holds(self, pattern: BoolArray) -> bool:
-        """Whether a pattern of all cells protects here, shape (n,)."""
-        return self._separator.holds(pattern[self.cells])
-
     def rows(self, point: FloatArray) -> Cuts | None:
         """Rows over all cells that a point violates; None where it was looked at before."""
         here = point[self.cells]
@@ -233,23 +229,6 @@ class Modular:
                 many = max(1, int(part * between.size))
                 lower[between[np.argsort(-point[between], kind="stable")[:many]]] = 1.0
         return np.asarray(relaxation.whole_point(np.maximum(point, lower)) > 0.5, dtype=np.bool_)
-
-    def thinned(self, pattern: BoolArray, clock: Clock, tell: Callable[[int], None]) -> BoolArray:
-        """A pattern without cells that no subtable needs, the dearest first, shape (n,)."""
-        table, found = self._table, pattern.copy()
-        holders: dict[int, list[Block]] = {}
-        for part in self._parts:
-            for cell in part.cells[found[part.cells] & table.free[part.cells]].tolist():
-                holders.setdefault(cell, []).append(part)
-        chosen = np.flatnonzero(found & table.free)
-        order = chosen[np.argsort(-table.cost[chosen], kind="stable")]
-        for at, cell in enumerate(order.tolist()):
-            if clock.expired:
-                break
-            tell(order.size - at)
-            found[cell] = False
-            found[cell] = not all(part.holds(found) for part in holders.get(cell, ()))
-        return found
 
     def _separated(self, relaxation: Relaxation, point: FloatArray, clock: Clock) -> bool:
         """Whether rows were found that a point violates, and added to a relaxation."""

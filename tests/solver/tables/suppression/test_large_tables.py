@@ -116,17 +116,14 @@ def test_subtables_alone_leave_a_cell_at_risk_that_the_repair_protects():
         local = within(table, part, table.primary[part.cells], np.zeros(len(table)))
         assert plain_short(local, pattern[part.cells]) == []
     assert plain_short(table, pattern)
-    thinner = alone.thinned(pattern, Clock(None), lambda *_: None)
-    assert (thinner <= pattern).all()
-    assert plain_short(table, thinner)
     outsider = Attacked(table, unmet(table, ~table.fixed).reach.up)
-    mended, opened, whole = repaired([outsider], thinner, Clock(None), lambda *_: None)
+    mended, opened, whole = repaired([outsider], pattern, Clock(None), lambda *_: None)
     assert whole
-    assert opened == len(unmet(table, thinner).unmet)
-    assert (mended >= thinner).all()
+    assert opened == len(unmet(table, pattern).unmet)
+    assert (mended >= pattern).all()
     assert plain_short(table, mended) == []
     before = alone.bound
-    alone.widen(unmet(table, thinner).unmet)
+    alone.widen(unmet(table, pattern).unmet)
     alone.run(Clock(None), lambda *_: None)
     assert alone.bound >= before
     assert suppress_large(table, "modular", Clock(None)).open > 0
