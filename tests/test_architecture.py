@@ -386,6 +386,22 @@ def test_no_function_has_many_parameters():
     assert [one for one in functions if one[2] > MOST_PARAMETERS] == []
 
 
+def test_no_constant_is_assigned_twice():
+    """Where files are merged, the second of two constants of one name would hold for all."""
+    twice = []
+    for path in FILES:
+        names = [
+            name.id
+            for node in parsed(path).body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and name.id.isupper()
+        ]
+        twice += [(module_of(path), name) for name in sorted(set(names)) if names.count(name) > 1]
+    assert twice == []
+
+
 @functools.cache
 def importers():
     """The modules that import each module of the project, wherever in their files."""

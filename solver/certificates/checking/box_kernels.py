@@ -19,9 +19,6 @@ the smaller and the larger of each two, and the squared length of an image."""
 LEAF = 16
 """Candidates in a box that is not divided further."""
 
-DEEPEST = 128
-"""Boxes on the way down, and those beside it that are still to be looked at."""
-
 
 class Compared(NamedTuple):
     """Blocks, and kinds and tables of their attributes; `offsets` are where a table begins."""

@@ -280,7 +280,7 @@ _MOST_OPEN = (120, 200)
 _SHARE = 0.4
 """Solves for neighbourhoods, as a share of all of the search."""
 
-_BEFORE, _FIRST = 60, 100
+_BEFORE, _FIRST_SOLVES = 60, 100
 """Nodes before the first one (easy tables are done by then), and solves that they have at once then."""
 
 _LEAST_PART, _MOST_PART = 0.2, 0.9
@@ -297,7 +297,7 @@ class Neighbourhoods:
 
     def affordable(self, nodes: int, solves: int) -> bool:
         """Whether another one may be searched after so many nodes and solves of the search itself."""
-        return nodes >= _BEFORE and self._spent < _FIRST + _SHARE * solves
+        return nodes >= _BEFORE and self._spent < _FIRST_SOLVES + _SHARE * solves
 
     def choose(self, best: BoolArray, point: FloatArray, reduced: FloatArray) -> tuple[BoolArray, BoolArray]:
         """Cells that are published, and cells that are suppressed, shape (n,) each.

@@ -329,7 +329,7 @@ def test_categories_and_missing_values_on_a_pair():
 
 def test_when_time_runs_out_the_first_records_are_checked(virtual_time, monkeypatch):
     del virtual_time
-    monkeypatch.setattr("linkrisk.solver.measures.linker_attacks._CELLS_AT_ONCE", 1200)
+    monkeypatch.setattr("linkrisk.solver.measures.linker_attacks._SCORES_AT_ONCE", 1200)
     found = ReliabilityOfLinks().take(pair_task(*pair()), Clock(0.0))
     assert found.links == 10
     assert found.notes == ("link reliability: there was no time for 110 further records",)
