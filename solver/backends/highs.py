@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.formulations.programs import Cuts, LinearModel, MilpModel
 from linkrisk.solver.backends.base import (
     NOTHING_KNOWN,
@@ -203,11 +203,14 @@ class HighsRun:
             self._highs.setCallback(None, None)
 
 
-def load_highs(model: LinearModel) -> highspy.Highs:
-    """Make a silent `highspy.Highs` object that holds `model`; `RuntimeError` when HiGHS refuses it."""
+def load_highs(model: LinearModel, integer: BoolArray | None = None) -> highspy.Highs:
+    """Make a silent `highspy.Highs` object that holds `model`; `RuntimeError` when HiGHS refuses it.
+
+    `integer`: its integer columns; without it the linear relaxation of a mixed-integer program is loaded.
+    """
     highspy = silent_highspy()
     rows, columns = model.shape
-    integer = model.integer if isinstance(model, MilpModel) else np.zeros(columns)
+    integer = np.zeros(columns, dtype=np.bool_) if integer is None else integer
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
@@ -262,7 +265,7 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
 
     def build(self, solve: Solve) -> highspy.Highs:
         """Pass the model's arrays to HiGHS."""
-        highs = load_highs(solve.model)
+        highs = load_highs(solve.model, solve.model.integer)
         for option, value in highs_options(solve.options).items():
             highs.setOptionValue(option, value)
         return highs

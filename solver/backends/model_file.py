@@ -68,7 +68,7 @@ def readable_names(names: list[str]) -> list[str]:
 def _write(model: MilpModel, path: Path) -> None:
     import highspy
 
-    highs = load_highs(model)
+    highs = load_highs(model, model.integer)
     row_names, column_names = model.names()
     for column, name in enumerate(readable_names(column_names)):
         highs.passColName(column, name)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
-from linkrisk.formulations.programs import LinearModel, excess, lower_bound
+from linkrisk.formulations.programs import LinearModel, MilpModel, excess, lower_bound
 from linkrisk.solver.backends.linear.base import (
     LINEAR_PROGRAMS,
     LinearOptions,
@@ -48,6 +48,15 @@ def model_of(objective, rows, row_lower, row_upper, lower, upper, constant=0.0) 
 def small() -> LinearModel:
     """Minimise -x - 2y + 1 where x + y <= 4, x - y >= -2 and both are in [0, 3]: x = 1, y = 3."""
     return model_of([-1, -2], [[1, 1], [1, -1]], [-INF, -2], [4, INF], [0, 0], [3, 3], constant=1.0)
+
+
+@everywhere
+def test_of_a_mixed_integer_program_the_relaxation_is_solved(name):
+    """Minimise -x - y where 2x + 2y <= 3 and both are integer: 1.5 is the bound, 1 the optimum."""
+    linear = model_of([-1, -1], [[2, 2]], [-INF], [3], [0, 0], [3, 3])
+    parts = {one.name: getattr(linear, one.name) for one in fields(linear)}
+    model = MilpModel(**parts, integer=np.ones(2, dtype=bool))
+    assert linear_program(model, name=name).solve().objective == pytest.approx(-1.5)
 
 
 def fresh(model: LinearModel):
