@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import quick_commands
 from application import finished
 
 from linkrisk import mask, suppress
@@ -69,9 +68,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         ]
         keys = {"data": "data/people.parquet", "keys": ["town", "trade"], "k": 3}
         runs += add(queue, Asked("suppress", keys))
-        with pytest.MonkeyPatch.context() as patch:
-            quick_commands.quicken(patch)
-            finished(queue, *runs)
+        finished(queue, *runs)
         for run in runs:
             assert run.state is RunState.DONE, run.text(LOG)
         yield project

@@ -7,34 +7,16 @@ hundreds. What a process is given, and what it gives back, goes the same way as 
 from __future__ import annotations
 
 import contextlib
-import functools
 import multiprocessing
-import os
 import sys
 from collections.abc import Iterator
-from multiprocessing import forkserver
 from multiprocessing.context import BaseContext
-from pathlib import Path
-
-import pytest
-
-SUPPORT = str(Path(__file__).parent)
 
 IMPORTED = (
     "linkrisk.solver.worst_case.operations.compare",
     "linkrisk.solver.worst_case.operations.fit",
     "linkrisk.solver.linkage.operations.link",
-    "linkrisk.solver.app.runner",
-    "linkrisk.solver.certificates.writing.table",
-    "linkrisk.solver.commands.pairs",
-    "linkrisk.solver.commands.tables",
-    "linkrisk.solver.report.page",
-    "linkrisk.solver.tables.operations.suppress_and_audit",
-    "linkrisk.solver.tables.pages.build",
-    "altair",
     "distributed",
-    "highspy",
-    "warm_process",
 )
 
 _get_context = multiprocessing.get_context
@@ -49,18 +31,7 @@ def install() -> None:
 
 
 def _copies(method: str | None = None) -> BaseContext:
-    if method != "spawn" or _fresh:
-        return _get_context(method)
-    start()
-    return _get_context("forkserver")
-
-
-@functools.cache
-def start() -> None:
-    """Have the process that others are copies of; it finds `warm_process` beside this module."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", SUPPORT, prepend=os.pathsep)
-        forkserver.ensure_running()
+    return _get_context("forkserver" if method == "spawn" and not _fresh else method)
 
 
 @contextlib.contextmanager

@@ -13,19 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import quick_commands
 from application import PATIENCE, SCRIPT, small_pair
-
-SUPPORT = Path(quick_commands.__file__).parent
-
-SERVE = f"import sys; sys.path.insert(0, {str(SUPPORT)!r}); import quick_commands; quick_commands.serve()"
-"""The program, whose server starts copies of itself."""
-
-
-@pytest.fixture
-def quick_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are copies of a process that has imported the program: two seconds less for each command."""
-    quick_commands.quicken(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, "app", str(folder), "--runs", "2", "--max-upload", "1"],
+        [sys.executable, "-m", "linkrisk", "app", str(folder), "--runs", "2", "--max-upload", "1"],
         stdout=subprocess.PIPE,
         text=True,
         env={key: value for key, value in os.environ.items() if key != "PYTEST_CURRENT_TEST"},

@@ -1,7 +1,4 @@
-"""Runs: folders, a queue, processes that outlive whoever started them.
-
-Two tests have processes as they are: a stop in the first moment, and a mask and a fit with its certificate.
-"""
+"""Runs: folders, a queue, processes that outlive whoever started them."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ def project(tmp_path: Path) -> Project:
 
 
 @pytest.fixture
-def stand_in(monkeypatch: pytest.MonkeyPatch, quick_runs: None, tmp_path: Path) -> Path:  # noqa: ARG001
+def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Commands are a script of the test instead of linkrisk: quick, and it does what it is told."""
     script = tmp_path / "stand_in.py"
     script.write_text(
@@ -272,7 +269,6 @@ def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
     assert run.files() == ["result.json"]
 
 
-@pytest.mark.usefixtures("quick_runs")
 @pytest.mark.parametrize("name", ["survey.rda", "survey.asc", "survey.tab"])
 def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: str) -> None:
     data = project.folder / "data"

@@ -37,8 +37,6 @@ BY_SIZE, BY_AGE = "data/by_size.csv", "data/by_age.csv"
 LINKED = TableAsked(tables=((BY_SIZE, ""), (BY_AGE, "")))
 SINGLE = TableAsked(tables=(("data/cells.csv", "data/relations.csv"),))
 
-pytestmark = pytest.mark.usefixtures("quick_runs")
-
 
 def of(cells: str, **values: Any) -> TableAsked:
     """A question about one table whose relations follow from codes."""

@@ -27,8 +27,6 @@ FILES = {
 }
 MADE = {"table-cells.csv", "table-relations.csv", "table-rules.json"}
 
-pytestmark = pytest.mark.usefixtures("quick_runs")
-
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:

@@ -48,8 +48,6 @@ FIRMS = {
 }
 MICRODATA = TableAsked(made=FIRMS)
 
-pytestmark = pytest.mark.usefixtures("quick_runs")
-
 
 def made_by(**changes: Any) -> TableAsked:
     """The table of the microdata, made otherwise."""
