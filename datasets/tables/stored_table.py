@@ -22,7 +22,7 @@ from linkrisk.datasets.microdata.numeric import check_known, numeric_matrix
 from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.microdata.values import spelled
 from linkrisk.datasets.tables.code_trees import Codes
-from linkrisk.datasets.tables.counts_and_bounds import are_counts, usual_bounds
+from linkrisk.datasets.tables.public_bounds import are_counts, usual_bounds
 from linkrisk.errors import called
 
 NUMBERS = (

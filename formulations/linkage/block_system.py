@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.domains import Domain, Polytope
 from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.rows import block_rows
-from linkrisk.formulations.linkage.ties import Partners
+from linkrisk.formulations.linkage.tie_tolerance import Partners
 from linkrisk.formulations.programs import Cuts, MilpModel, NamedBlock, named
 
 _DENSE = 0.3

@@ -31,7 +31,7 @@ from linkrisk.formulations.linkage.distances import (
     moments,
     standardised_files,
 )
-from linkrisk.formulations.linkage.ties import grain, table_grain
+from linkrisk.formulations.linkage.tie_tolerance import grain, table_grain
 
 Rows = IndexArray | np.intp | slice
 """Which rows of an array: numbers that broadcast with others, one number, or a stretch."""

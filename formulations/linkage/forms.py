@@ -13,7 +13,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.ties import cancellation
+from linkrisk.formulations.linkage.tie_tolerance import cancellation
 
 
 class FormKind(IntEnum):

@@ -30,7 +30,7 @@ from linkrisk.formulations.linkage.distances import (
     category_counts,
     of_kind,
 )
-from linkrisk.formulations.linkage.ties import Partners, tied_distances, value_rounding
+from linkrisk.formulations.linkage.tie_tolerance import Partners, tied_distances, value_rounding
 
 _TREES_KEPT = 6
 

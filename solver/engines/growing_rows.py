@@ -20,7 +20,7 @@ from linkrisk.formulations.linkage.aggregators import Aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, system_of
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.formulations.linkage.ties import Partners
+from linkrisk.formulations.linkage.tie_tolerance import Partners
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import Engine, EngineOptions, EngineResult
 from linkrisk.solver.engines.steering import STEERING, GrowthSteering, Steering

@@ -12,7 +12,7 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.distances import Differences, DistanceTables
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
 """Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""

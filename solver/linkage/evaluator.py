@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair, Ties
 from linkrisk.formulations.linkage.rows import lost_blocks
-from linkrisk.formulations.linkage.ties import GRAIN_SHARE
+from linkrisk.formulations.linkage.tie_tolerance import GRAIN_SHARE
 from linkrisk.solver.linkage.distance_kernels import (
     Boxes,
     Compared,

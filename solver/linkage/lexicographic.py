@@ -21,7 +21,7 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 from linkrisk.solver.linkage.distance_kernels import Missing, Tables, as_arrays, difference, missing_arrays
 from linkrisk.solver.linkage.evaluator import BlockWorkers, marked
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 
 _WORTH = 0.9
 """Largest number of kinds as a share of the records; with more, nothing is saved."""

@@ -15,7 +15,7 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import read_text
-from linkrisk.datasets.tables.counts_and_bounds import integer_numbers
+from linkrisk.datasets.tables.public_bounds import integer_numbers
 from linkrisk.datasets.tables.stored_table import NUMBERS, STATUS, StoredTable, stored_table
 
 SUFFIX = ".jj"

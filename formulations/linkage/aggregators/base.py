@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.domains import Domain, Simplex
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair
-from linkrisk.formulations.linkage.ties import ROW_SHARE, Partners
+from linkrisk.formulations.linkage.tie_tolerance import ROW_SHARE, Partners
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.domains import EIGENVALUE_TOLERANCE, Spectrahedron
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.ties import ROW_CANCELLATION_SHARE, Partners, cancellation
+from linkrisk.formulations.linkage.tie_tolerance import ROW_CANCELLATION_SHARE, Partners, cancellation
 
 
 class Mahalanobis(Aggregator):

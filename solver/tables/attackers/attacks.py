@@ -10,7 +10,7 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
-from linkrisk.formulations.tables.attacker import reach
+from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin

@@ -1,7 +1,6 @@
-"""Suppression of tables beyond the optimum: a pattern of some method, repaired, thinned, and a bound.
+"""Suppress cells of tables that are too large for the optimum: primal heuristics and a dual bound.
 
-Suppression of tables beyond the optimum: a pattern of some method, repaired, thinned, and a bound. A pattern
-that protects is there at any moment: first all cells that may be suppressed, later what was repaired.
+A pattern that protects is there at any moment: first all cells that may be suppressed, later a repaired one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from aggregator_cases import CASES, LABELS, NAMES, POLYTOPES, random_distances, 
 from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.ties import Partners
+from linkrisk.formulations.linkage.tie_tolerance import Partners
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 sized = pytest.mark.parametrize("n", [2, 3, 4])

@@ -15,7 +15,7 @@ from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
-from linkrisk.formulations.linkage.ties import TIE_TOLERANCE
+from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)

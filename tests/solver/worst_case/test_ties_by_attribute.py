@@ -13,7 +13,7 @@ from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.formulations.linkage.ties import grain, table_grain, tied_distances, value_rounding
+from linkrisk.formulations.linkage.tie_tolerance import grain, table_grain, tied_distances, value_rounding
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 NAMES = ("income", "age", "height")
