@@ -10,10 +10,10 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
-from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.attacks_in_turn import Attacked, Reach, in_turn
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
+from linkrisk.formulations.tables.reach import reach
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 
 _OPTIONS = LinearOptions(

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
-from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.formulations.tables.reach import reach
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 

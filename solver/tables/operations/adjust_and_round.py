@@ -13,8 +13,8 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.options.option import recorded_of
-from linkrisk.datasets.tables.public_bounds import count_numbers
 from linkrisk.datasets.tables.linking import refuse_beside
+from linkrisk.datasets.tables.public_bounds import count_numbers
 from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import published_files
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding

@@ -21,7 +21,6 @@ from linkrisk.datasets.microdata.schema_files import schema_of
 from linkrisk.datasets.microdata.writing import contents, for_the_house, write_all
 from linkrisk.datasets.options.option import keywords
 from linkrisk.datasets.tables.code_trees import Codes, Hierarchies, codes_of_column, renamed
-from linkrisk.datasets.tables.public_bounds import check_weights, with_bounds, with_integer_levels
 from linkrisk.datasets.tables.explanatory_variables import (
     Incomplete,
     complete_records,
@@ -29,6 +28,7 @@ from linkrisk.datasets.tables.explanatory_variables import (
     with_date_levels,
 )
 from linkrisk.datasets.tables.linking import keys_of, link, with_beside
+from linkrisk.datasets.tables.public_bounds import check_weights, with_bounds, with_integer_levels
 from linkrisk.datasets.tables.reading import read_manual_statuses
 from linkrisk.datasets.tables.stored_table import (
     FIXED,

@@ -15,8 +15,8 @@ from scipy import sparse
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus import ready_tables
-from linkrisk.datasets.tables.public_bounds import count_numbers
 from linkrisk.datasets.tables.linking import link
+from linkrisk.datasets.tables.public_bounds import count_numbers
 from linkrisk.datasets.tables.reading import Reading, has_own_relations, opened, with_record
 from linkrisk.datasets.tables.stored_table import (
     FIXED,

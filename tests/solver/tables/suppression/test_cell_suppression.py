@@ -16,8 +16,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.registry import get_backend
