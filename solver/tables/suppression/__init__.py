@@ -1,1 +1,1 @@
-"""Which cells to suppress with the sensitive ones: starts, capacity constraints, branch and cut."""
+"""Optimal and heuristic cell suppression: primal heuristics, capacity constraints, branch and cut."""

@@ -1,20 +1,18 @@
-"""Branch and cut for cell suppression, with neighbourhood searches beside it.
+"""Branch and cut for cell suppression, with large neighbourhood search and destructive bounds.
 
-One linear program serves the whole search. Backends begin their search anew whenever a pattern violates a
-capacity constraint; here rows that were found once stay. Below a node its better branch is next; where there
-is none, the open node of the least bound.
+One linear relaxation serves the search: backends restart whenever a pattern violates a capacity constraint,
+this search keeps the cutting planes it has found. It dives into the better child of a node and otherwise
+takes the open node with the lowest bound.
 
-Neighbourhood searches fix most cells as in known patterns and search the few others. What the relaxation's
-point and the best pattern agree on is decided (relaxation induced neighbourhoods, Danna, Rothberg and Le Pape
-2005), or a random part of what the best pattern suppresses (Rothberg 2007). Cells that are dear by their
-reduced costs are published. What is random follows a fixed seed, and effort is counted in solves of
-relaxations, not in seconds: the same search goes the same way everywhere.
+Large neighbourhood search fixes most cells and searches the rest: cells on which the relaxation and the
+incumbent agree (relaxation induced neighbourhoods, Danna, Rothberg and Le Pape 2005), or a random part of the
+incumbent (Rothberg 2007). Cells with a large reduced cost are published. The seed is fixed and effort is
+counted in relaxations solved, not in seconds, so that the search takes the same course on every machine.
 
-Destructive bounds close the last units of the gap one by one. Where costs are integers, few of which are
-between cost and bound from the root on, the least cost that is not excluded is a search of its own: more
-cells are decided there by their reduced costs, and branches that hold nothing of that cost are left early
-(Klein and Scholl 1999, Computing lower bounds by destructive improvement). What excludes it are the same
-bounds as everywhere, counted with all roundings on the safe side.
+Destructive bounds close the last units of the gap one by one. With integer costs and a gap of few units, a
+search restricted to the lowest cost not yet excluded fixes more cells by reduced cost and prunes more nodes
+(Klein and Scholl 1999, Computing lower bounds by destructive improvement). Its bounds are rounded safely,
+like all others.
 """
 
 from __future__ import annotations
@@ -36,29 +34,31 @@ from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, ro
 
 _WHOLE = 1e-5
 _PATIENCE, _ROOT_PATIENCE = 3, 20
-"""Rounds of rows without gain after which a node is branched on."""
+"""Rounds of cutting planes without gain before branching: more raise the bound of a node but cost solves."""
 
 _MANY = 10
-"""Where so many rows are violated, none are made."""
+"""Violated capacity constraints from which no rounding cuts are added: they would slow the relaxation."""
 
 _GAIN = 0.01
-"""What is a gain, as a share of what is left to the best pattern."""
+"""Least rise of the bound that counts as a gain, as a share of the gap of the node."""
 
 _SMALLER = 0.7
-"""The relaxation is made anew where fewer of its cells are still open."""
+"""Share of open cells below which the relaxation is rebuilt: a smaller program, at the price of a warm start.
+"""
 
 _LONG_AGE = 200
-"""Where bounds tell nothing, only the number of nodes counts, and what one branch needs, others do: rows are
-looked for once, and kept longer."""
+"""Solves for which slack rows are kept where bounds do not guide the search: rows found at one node serve
+others, so that each node needs only one round of separation."""
 
 _FIRST_NODES, _THINNED = 24, 8
-"""A pattern is made of a point that violates no row at the first nodes, then at one of so many."""
+"""First nodes at which points that violate no cut are turned into patterns, and the interval afterwards: more
+incumbents against time."""
 
 _TRIES = (2, 8, 25, 60, 120, 240)
-"""Rounds at the root after which a pattern is made of the point."""
+"""Rounds at the root after which a primal heuristic starts from the point."""
 
 Improve = Callable[[FloatArray], BoolArray | None]
-"""Makes a pattern that protects of a point of the relaxation, shape (n,)."""
+"""Primal heuristic that turns a point of the relaxation, shape (n,), into a protecting pattern."""
 
 
 @dataclass(order=True)
@@ -71,7 +71,7 @@ class _Node:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Of all patterns, those that are searched, and what is shared with a search of others."""
+    """Restricts a search to some patterns and holds what it shares with other searches."""
 
     relaxation: Relaxation
     supports: Supports
@@ -79,11 +79,10 @@ class Part:
 
 
 class BranchAndCut:
-    """A search for the pattern of least cost among those of a part.
+    """Searches a part of the patterns for one of least cost.
 
-    `separator`: knows what every pattern that protects keeps. `incumbent`: of this part. `bound`: that is
-    known to hold already. `bound`: no pattern of the part that protects costs less. `nodes`, `solves`: nodes
-    that were searched, and how often a relaxation was solved for it.
+    `separator`: finds violated cuts. `incumbent`: of this part. `bound`: a dual bound known beforehand, then
+    the best dual bound of the part. `nodes`, `solves`: nodes processed and relaxations solved.
     """
 
     def __init__(
@@ -101,7 +100,7 @@ class BranchAndCut:
         self._loose, self._decided_at = np.inf, self.cost
 
     def run(self, clock: Clock, improve: Improve, tell: Callable[[], bool]) -> None:
-        """Search until the best pattern is proven, the clock is out, or `tell` says so."""
+        """Search until the incumbent is proven optimal, the clock has expired, or `tell` returns true."""
         self._clock, self._improve, self._tell = clock, improve, tell
         heap = self._root()
         while heap and self.bound <= self._cutoff:
@@ -127,20 +126,20 @@ class BranchAndCut:
             self.bound = max(self.bound, self._proven(self._incumbent.limit))
 
     def _beside(self) -> None:
-        """What is done between two nodes."""
+        """Run other searches between two nodes."""
 
     def _proven(self, bound: float) -> float:
-        """A bound of the open nodes as one of all: less where a node was closed that it did not exclude."""
+        """Return a bound on open nodes as a global bound: lower if a closed node was not proven worse."""
         return bound if self._loose > self._cutoff else min(bound, self._loose)
 
     @property
     def best(self) -> BoolArray:
-        """The cheapest pattern so far that protects, shape (n,)."""
+        """Cheapest protecting pattern found so far, shape (n,)."""
         return self._incumbent.best
 
     @property
     def cost(self) -> float:
-        """Of its free cells."""
+        """Cost of its free cells."""
         return self._incumbent.cost
 
     @property
@@ -152,7 +151,7 @@ class BranchAndCut:
         self.bound = max(self.bound, self._proven(lowest))
 
     def _root(self) -> list[_Node]:
-        """The branches of the root; the root itself where time was up."""
+        """Return the children of the root, or the root itself if the clock has expired."""
         none = np.zeros(0, dtype=np.int64)
         root = _Node(0.0, 0, none, none)
         while True:
@@ -165,7 +164,7 @@ class BranchAndCut:
                 return children
 
     def _decide(self) -> None:
-        """Decide cells by the reduced costs of the root; where few stay open, hold only these."""
+        """Fix cells by the reduced costs of the root; rebuild the relaxation if few stay open."""
         relaxation = self._relaxation
         left, reduced = self._cutoff - self._root_bound, self._root_reduced[relaxation.cells]
         relaxation.decide(reduced > left, -reduced > left)
@@ -174,7 +173,7 @@ class BranchAndCut:
         self._decided_at = self.cost
 
     def _process(self, node: _Node) -> list[_Node] | None:
-        """Branches of a node: none where it holds nothing better; None where time was up."""
+        """Return the children of a node: none if it is pruned, None if the clock has expired."""
         if self.cost < self._decided_at:
             self._decide()
         bounds = self._relaxation.bounds_where(node.ones, node.zeros)
@@ -188,13 +187,13 @@ class BranchAndCut:
         return None if solved is None else self._branches(node, solved)
 
     def _reduced(self, solved: Solved) -> FloatArray:
-        """Reduced costs of all cells, 0 of those that are decided."""
+        """Return the reduced costs of all cells, 0 for fixed ones."""
         reduced = np.zeros(len(self._table))
         reduced[self._relaxation.cells] = solved.reduced
         return reduced
 
     def _cut(self, node: _Node) -> Solved | None:
-        """Add rows until none are found or none help; None where time was up."""
+        """Add cutting planes until none is found or none helps; None if the clock has expired."""
         root, relaxation = node.number == 0, self._relaxation
         stale, turn, patience = 0, 0, _ROOT_PATIENCE if root else _PATIENCE
         if not root and self._incumbent.flat(node.bound):
@@ -222,7 +221,7 @@ class BranchAndCut:
                 return solved
 
     def _separated(self, solved: Solved, patience: int, *, root: bool) -> bool:
-        """Whether rows were added that the point violates."""
+        """Add violated rows and tell whether there were any."""
         relaxation, point = self._relaxation, solved.point
         whole = bool((np.abs(point - np.round(point)) < _WHOLE).all())
         if patience <= 0 and not whole:
@@ -242,7 +241,7 @@ class BranchAndCut:
         return any(right.size for _, right in found)
 
     def _fix(self, solved: Solved) -> None:
-        """Note the reduced costs of the root: cells that all better patterns publish, or all suppress."""
+        """Fix cells by reduced cost at the root and store the reduced costs."""
         relaxation = self._relaxation
         self._root_point = relaxation.whole_point(solved.point)
         if solved.bound > self._root_bound:
@@ -255,7 +254,7 @@ class BranchAndCut:
         chosen = self._gains.choose(
             self._relaxation, solved.point, node.bound, self._cutoff, flat=self._incumbent.flat(node.bound)
         )
-        if chosen is None:  # whole: nothing below is cheaper, as far as the optimiser can tell
+        if chosen is None:  # integral: nothing below is cheaper, as far as the optimiser can tell
             self._loose = min(self._loose, node.bound)
             return []
         place, bounds = chosen
@@ -275,19 +274,21 @@ def _nothing(solved: Solved) -> Solved:
 
 _MOST_NODES = 40
 _MOST_OPEN = (120, 200)
-"""Cells left open that the best pattern publishes: for what is agreed on, and for random parts."""
+"""Published cells left open in induced and in random neighbourhoods: more hold better patterns, but take
+longer."""
 
 _SHARE = 0.4
-"""Solves for neighbourhoods, as a share of all of the search."""
+"""Solves spent on neighbourhoods, as a share of those of the main search: incumbents against bounds."""
 
 _BEFORE, _FIRST_SOLVES = 60, 100
-"""Nodes before the first one (easy tables are done by then), and solves that they have at once then."""
+"""Nodes before the first neighbourhood, as easy tables are solved by then, and solves granted at once then.
+"""
 
 _LEAST_PART, _MOST_PART = 0.2, 0.9
 
 
 class Neighbourhoods:
-    """Chooses what is decided in each of them, and how much effort each is worth."""
+    """Chooses the fixed cells of each neighbourhood and adapts their share."""
 
     def __init__(self) -> None:
         self._generator = np.random.default_rng(0)
@@ -296,13 +297,13 @@ class Neighbourhoods:
         self.nodes = _MOST_NODES
 
     def affordable(self, nodes: int, solves: int) -> bool:
-        """Whether another one may be searched after so many nodes and solves of the search itself."""
+        """Tell whether another neighbourhood is affordable after this effort of the main search."""
         return nodes >= _BEFORE and self._spent < _FIRST_SOLVES + _SHARE * solves
 
     def choose(self, best: BoolArray, point: FloatArray, reduced: FloatArray) -> tuple[BoolArray, BoolArray]:
-        """Cells that are published, and cells that are suppressed, shape (n,) each.
+        """Return the cells fixed as published and those fixed as suppressed, shape (n,) each.
 
-        `best` (n,). `point`, `reduced` (n,): of the relaxation: 0 where cells are decided.
+        `best` (n,). `point`, `reduced` (n,): of the relaxation; 0 for fixed cells.
         """
         induced = self._turn % 3 == 0
         self._turn += 1
@@ -315,57 +316,58 @@ class Neighbourhoods:
         return zeros, best & (self._generator.random(best.size) < self._part)
 
     def searched(self, solves: int, *, better: bool, whole: bool) -> None:
-        """How many solves one took, whether it held a better pattern, and whether it was searched wholly."""
+        """Record the effort of a neighbourhood, and whether it was improving or exhausted."""
         self._spent += max(solves, 1)
         if better:
             return
-        if whole:  # too small to hold one
+        if whole:  # too small to hold a better pattern
             self._part = max(_LEAST_PART, self._part - 0.05)
         else:
             self._part = min(_MOST_PART, self._part + 0.05)
 
 
 _FIRST, _UNITS = 100, 2.0
-"""Nodes after which it is done, and how many units may be left."""
+"""Nodes before destructive bounds start, and the largest gap in units: too early, they repeat the main
+search."""
 
 _LAST = 10
-"""As many times as many nodes come before the last unit: a pattern of that cost is better found elsewhere."""
+"""Factor on those nodes for the last unit: other heuristics find a pattern of that cost sooner."""
 
 _EXCLUSION_SHARE = 0.05
-"""A unit is at least so much of what the root left open: else the search itself is soon through."""
+"""Least share of the gap at the root that one unit must be: below it, the main search is soon finished."""
 
 _NODES, _LONGER = 20_000, 10
-"""Nodes of such a search; after one in vain the next comes after so many times as many, and has as many."""
+"""Node limit of such a search, and the factor by which limit and waiting time grow after a failure."""
 
 
 class Exclusion:
-    """Says when, and how hard.
+    """Decides when destructive bounds are tried, and with how many nodes.
 
-    `nodes`: that the next search may have.
+    `nodes`: node limit of the next search.
     """
 
     def __init__(self) -> None:
         self._first, self.nodes = _FIRST, _NODES
 
     def due(self, nodes: int, root: float, bound: float, cutoff: float) -> bool:
-        """Whether it is time, after so many nodes of the search itself; nothing above `cutoff` counts."""
+        """Tell whether a search is due after so many nodes; `cutoff` is the largest cost of interest."""
         if (cutoff - root) * _EXCLUSION_SHARE > 1.0:
             return False
         first = self._first if bound <= cutoff - 1.0 + 1e-9 else self._first * _LAST
         return nodes >= first and cutoff - _UNITS < bound <= cutoff
 
     def searched(self, *, excluded: bool) -> None:
-        """Whether the last one had nodes enough."""
+        """Adapt the limits after a search that did or did not exclude its cost."""
         if not excluded:
             self._first, self.nodes = self._first * _LONGER, self.nodes * _LONGER
 
 
 class WholeSearch(BranchAndCut):
-    """A search of all patterns; neighbourhoods of the best one, and the last units, are searched apart.
+    """Searches all patterns by branch and cut, with large neighbourhood search and destructive bounds.
 
-    `separator`: knows what every pattern that protects keeps. `start` (n,): a pattern that protects. `cost`
-    (n,): of the cells, in units of which all costs are whole multiples where `whole`. `thinning`: makes a
-    pattern smaller that protects. `rows`: to begin with. `bound`: that is known to hold already.
+    `separator`: finds violated cuts. `start` (n,): a protecting pattern. `cost` (n,): of the cells, integral
+    where `whole`. `thinning`: drops redundant cells from a protecting pattern. `rows`: initial cuts. `bound`:
+    a dual bound known beforehand.
     """
 
     def __init__(
@@ -391,7 +393,7 @@ class WholeSearch(BranchAndCut):
             self._exclude()
 
     def _look_near(self) -> None:
-        """Search neighbourhoods of the best pattern, as many as are affordable."""
+        """Search neighbourhoods of the incumbent, as many as are affordable."""
         near, relaxation = self._near, self._relaxation
         while self._goes_on and near.affordable(self.nodes, self.solves):
             reduced = np.where(relaxation.open_ones(), self._root_reduced, np.inf)
@@ -401,7 +403,7 @@ class WholeSearch(BranchAndCut):
             self._incumbent.take(found.best)
 
     def _exclude(self) -> None:
-        """Search for the least cost that is not excluded by itself, where few others are below the best."""
+        """Search for a pattern of the lowest cost not yet excluded, where the gap is a few units."""
         exclusion, none = self._exclusion, np.zeros(len(self._table), dtype=np.bool_)
         while self._goes_on and exclusion.due(self.nodes, self._root_bound, self.bound, self._cutoff):
             least = float(np.ceil(self.bound - 1e-9))
@@ -417,7 +419,7 @@ class WholeSearch(BranchAndCut):
     def _apart(
         self, zeros: BoolArray, ones: BoolArray, most_nodes: int, most: float = np.inf
     ) -> BranchAndCut:
-        """A search of the patterns that publish some cells, suppress others, and cost no more than `most`."""
+        """Search the patterns that agree with these fixed cells and cost at most `most`."""
         within = self._relaxation.where(zeros, ones, self._objective)
         part = replace(self._part, relaxation=within, most_nodes=most_nodes)
         found = BranchAndCut(self._table, self._separator, part, self._incumbent.up_to(most), self.bound)

@@ -1,14 +1,13 @@
-"""Selects the branching cell: reliability branching, and conflict scores where bounds say nothing.
+"""Selects the branching cell: reliability branching, and conflict scores where bounds give no guidance.
 
-Conflict scores rank cells where bounds do not tell branches apart. Where all cells cost the same, most
-branches leave the bound where it is until one of them holds nothing. What made that so are the decisions
-whose reduced costs are on the wrong side: without them the bound would be lower. Cells that were among these
-often, and lately, lead to the next contradiction soonest (weighted degrees of constraints: Boussemart,
-Hemery, Lecoutre and Sais 2004, Boosting systematic search by weighting constraints; for conflicts of whole
-programs: Achterberg and Berthold 2009, Hybrid branching).
-
-Elsewhere pseudo-costs do, with strong branching where they are not reliable yet: Achterberg, Koch and Martin
+Pseudo-costs rank cells, with strong branching where they are not yet reliable: Achterberg, Koch and Martin
 (2005) Branching rules revisited, Operations Research Letters 33, 42-54.
+
+Where all cells cost the same, most branches leave the bound unchanged until a node is infeasible. Conflict
+scores then rank cells: the fixings whose reduced costs have the wrong sign caused the infeasibility, and
+cells that were often and recently among them lead to the next one soonest (weighted degrees of constraints:
+Boussemart, Hemery, Lecoutre and Sais 2004, Boosting systematic search by weighting constraints; for conflicts
+of mixed-integer programs: Achterberg and Berthold 2009, Hybrid branching).
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
 _GROWTH = 1.02
-"""By how much more each contradiction counts than the one before."""
+"""Growth of the weight of each conflict over the one before: recent against frequent conflicts."""
 
 _MOST = 1e100
 _WRONG = 1e-6
-"""From where on a reduced cost is on the wrong side."""
+"""Size from which a reduced cost of the wrong sign counts: smaller ones are rounding errors."""
 
 
 class Contradictions:
-    """How often each cell was among what made a branch empty.
+    """Conflict scores: how often each cell took part in an infeasibility.
 
-    `cells`: how many there are in all. `weight` (cells,).
+    `cells`: their number. `weight` (cells,).
     """
 
     def __init__(self, cells: int) -> None:
         self.weight, self._step = np.zeros(cells), 1.0
 
     def found(self, ones: LongArray, zeros: LongArray, reduced: FloatArray) -> None:
-        """Note a branch that holds nothing better.
+        """Record a pruned node.
 
         Parameters
         ----------
@@ -58,27 +57,26 @@ class Contradictions:
 _WHOLE = 1e-5
 _LEAST = 1e-6
 _WIDE = 0.1
-"""A bound this share of the cutoff below it is far from it: much is below the node, so look well."""
+"""Share of the cutoff below which a bound is far from it: large subtrees justify more strong branching."""
 
 
 @dataclass(frozen=True)
 class _Looks:
-    """How hard a choice is looked at."""
+    """Effort of strong branching."""
 
-    reliable: int  # as many looks at a cell tell what its branches bring
-    iterations: int  # of the simplex method, for a look at a branch
+    reliable: int  # trials from which the pseudo-costs of a cell are reliable
+    iterations: int  # of the simplex method per trial
     most: int
-    patience: int  # looks without a better cell after which there is none
+    patience: int  # cells tried without improvement before it stops
 
 
 _FEW, _MANY = _Looks(4, 40, 10, 4), _Looks(8, 400, 16, 6)
 
 
 class PseudoCosts:
-    """What branches on each cell brought, per unit of change.
+    """Pseudo-costs: the rise of the bound per unit of change of each cell.
 
-    `cells`: how many there are in all. `alike`: whether all cost the same: a look then tells little of which
-    is better.
+    `cells`: their number. `alike`: whether all cost the same; strong branching then says little.
     """
 
     def __init__(self, cells: int, *, alike: bool = False) -> None:
@@ -89,10 +87,10 @@ class PseudoCosts:
     def choose(
         self, relaxation: Relaxation, point: FloatArray, bound: float, cutoff: float, *, flat: bool = False
     ) -> tuple[int, tuple[float, float]] | None:
-        """A cell with the bounds of its branches to 0 and 1; None where the point is whole.
+        """Return a cell with the bounds of its branches to 0 and 1, or None if the point is integral.
 
-        `relaxation`: just solved. `point` (k,). `bound`: of the node. `cutoff`: a branch above it holds
-        nothing. `flat`: whether bounds tell nothing: cells that made branches empty are taken first.
+        `relaxation`: just solved. `point` (k,). `bound`: of the node. `cutoff`: branches above it are pruned.
+        `flat`: whether bounds give no guidance, so that conflict scores decide.
         """
         part = np.minimum(point, 1.0 - point)
         tried = np.flatnonzero(part > _WHOLE)
@@ -113,7 +111,7 @@ class PseudoCosts:
             if self._count[:, relaxation.cells[cell]].min() < effort.reliable and looks < effort.most:
                 found = self._looked(relaxation, cell, bound, steps[:, at], effort.iterations)
                 looks += 1
-                if max(found) > cutoff:  # one branch is empty: take it at once
+                if max(found) > cutoff:  # one branch is infeasible: branch on it at once
                     return cell, found
                 gains = (found[0] - bound, found[1] - bound)
             else:
@@ -136,7 +134,7 @@ class PseudoCosts:
         return sides[0], sides[1]
 
     def _guess(self, tried: LongArray, objective: FloatArray) -> FloatArray:
-        """What a branch brings per unit, shape (2, t): of the cell, else of all cells by their costs."""
+        """Estimate the gain per unit, shape (2, t): from the cell, else from all cells by their costs."""
         known = self._count[:, tried]
         usual = self._gain.sum() / max(1.0, self._count.sum())
         share = np.sqrt(objective / max(float(objective.mean()), 1e-12))

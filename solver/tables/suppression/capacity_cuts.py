@@ -1,4 +1,4 @@
-"""Separates capacity constraints: demands that a pattern leaves open, and cells alone in a relation."""
+"""Separates capacity constraints, for demands that a pattern does not meet, and bridgeless inequalities."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
 
 LEAST = 1e-3
-"""By how much a point must violate such a row."""
+"""Least violation of a bridgeless inequality: smaller ones hardly raise the bound."""
 
 MANY = 100
-"""Where a point violates so many, nothing else is looked for: what else it violates may go with them."""
+"""Violated rows of given relations from which implied ones are not separated: the former often repair both.
+"""
 
 
 class Bridges:
-    """Free cells suppressed by more than all others of a relation together, be it given or implied."""
+    """Separates bridgeless inequalities: a free cell is suppressed only with another of each relation."""
 
     def __init__(self, table: CellTable) -> None:
         self._given, self._implied = BridgeRows(table), ImpliedBridges(table)
 
     def __call__(self, x: FloatArray) -> Cuts:
-        """Rows that a point, shape (n,), violates; of implied relations where it keeps most given ones."""
+        """Return the rows that a point, shape (n,), violates; those of given relations first."""
         given = self._given(x, LEAST)
         if given.count >= MANY:
             return given
@@ -41,7 +42,7 @@ class Bridges:
 
 
 def together(found: list[Cuts]) -> Cuts:
-    """All of several lots of rows, which have lower bounds only."""
+    """Stack the rows of several separators; all have lower bounds only."""
     if len(found) == 1:
         return found[0]
     matrix = sparse.csr_array(sparse.vstack([one.matrix for one in found], format="csr"))
@@ -50,11 +51,11 @@ def together(found: list[Cuts]) -> Cuts:
 
 
 SHORT = 2e-6
-"""By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
+"""Share of its level by which a demand may be missed: below it optimisers cannot decide."""
 
 
 class Series:
-    """Attacks that demands ask for, in the order in which they are made."""
+    """Attacks that demands ask for, in the order in which they are solved."""
 
     def __init__(self, demands: Sequence[Demand]) -> None:
         ways = [(at, sign) for at, demand in enumerate(demands) for sign in signs_of(demand)]
@@ -65,61 +66,61 @@ class Series:
         self._both = np.array([one.up and one.down for one in demands], dtype=np.bool_)[self._owner]
 
     def first(self, number: int) -> None:
-        """Make the attacks of the demand that one is for the first ones."""
+        """Move all attacks on the demand of this one to the front."""
         own = self._owner == self._owner[number]
         order = np.concatenate([np.flatnonzero(own), np.flatnonzero(~own)])
         self._owner, self._sign, self.cell = self._owner[order], self._sign[order], self.cell[order]
         self._level, self._both = self._level[order], self._both[order]
 
     def unmet(self, up: FloatArray, down: FloatArray) -> LongArray:
-        """Attacks of demands that are not known to be met where cells go so far, shape (n,)."""
+        """Return the attacks of demands not met where cells reach so far, shape (n,)."""
         up, down = up[self.cell], down[self.cell]
         reached = np.where(self._both, up + down, np.where(self._sign > 0, up, down))
         return np.flatnonzero(reached < self._level * (1.0 - SHORT))
 
     def asked(self, chosen: LongArray, *, parts: bool) -> Asked:
-        """Some attacks; in parts where no cell is to move by more than the level."""
+        """Select attacks; with `parts` no cell moves by more than the level."""
         enough = np.where(self._both, np.inf, self._level)[chosen]
         within = enough if parts else np.full(chosen.size, np.inf)
         return Asked(self.cell[chosen], self._sign[chosen], enough, within)
 
     def demand(self, number: int) -> Demand:
-        """Of an attack."""
+        """Return the demand of an attack."""
         return self._demands[int(self._owner[number])]
 
     def second(self, number: int) -> bool:
-        """Whether it is the second of two whose sum counts."""
+        """Tell whether it is the second of two attacks whose sum counts."""
         return bool(self._both[number] and self._sign[number] < 0)
 
     def last(self, number: int) -> bool:
-        """Whether it is the only one or the second."""
+        """Tell whether it is the only attack of its demand, or the second."""
         return bool(not self._both[number] or self._sign[number] < 0)
 
 
 _NEARLY, _ENOUGH = 0.7, 1e-2
 _MANY_DEMANDS = 1000
-"""From so many on they are looked at together first."""
+"""Demands from which stored deviations are tried for all of them at once first."""
 
 _NOTHING = 1e-7
-"""A cell that is suppressed by so little is published."""
+"""Suppressed share below which a cell is published."""
 
 _WHOLE, _VIOLATED = 1e-5, 1e-4
-"""From where on a cell is suppressed in part; and by how much such patterns must violate a row."""
+"""Distance from 0 and 1 from which a point is fractional, and the least violation of its cuts."""
 
 
 @dataclass
 class CapacityCuts:
-    """Finds capacity constraints that a point violates, demand by demand, by a warm started program."""
+    """Separates capacity constraints, demand by demand, by a warm-started linear program."""
 
     table: CellTable
     fractional: bool = True
-    bridged: bool = True  # whether rows about cells alone in a relation are found, too
-    # when it is out, whatever is asked ends with `OutOfTimeError`
+    bridged: bool = True  # whether bridgeless inequalities are separated, too
+    # when it has expired, methods raise `OutOfTimeError`
     clock: Clock | None = field(default=None, compare=False)
     _attacks: _Attacks | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the program in the hands of the optimiser, and without the clock of this process."""
+        """Drop the program of the optimiser and the clock, which belong to this process."""
         return {
             "table": self.table,
             "fractional": self.fractional,
@@ -130,7 +131,7 @@ class CapacityCuts:
 
     @property
     def open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves: only these need other cells."""
+        """Demands that the sensitive cells do not meet alone: only these need secondary suppressions."""
         return self._made.open
 
     def __call__(self, x: FloatArray) -> Cuts:
@@ -152,7 +153,7 @@ class CapacityCuts:
         return together([rows, bridges]) if bridges.count else rows
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern protects from this attacker, shape (n,)."""
+        """Tell whether a pattern, shape (n,), protects against this attacker."""
         made = self._made
         return made.holds(made.taken(suppressed.astype(np.float64)))
 
@@ -165,7 +166,7 @@ class CapacityCuts:
 
 
 class _Attacks:
-    """What the separator of a table keeps between two questions."""
+    """State of the separator between two calls."""
 
     def __init__(self, table: CellTable, bridges: Bridges | None, clock: Clock) -> None:
         self.bridges, self._clock = bridges, clock
@@ -178,7 +179,7 @@ class _Attacks:
         self._seen, self._within = Seen(table, asked=asked), Seen(table, asked=asked)
 
     def _open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves, and those that nobody knows of."""
+        """Return the demands that the sensitive cells do not meet alone, and the undecided ones."""
         table = self._table
         if len(table.demands) >= _MANY_DEMANDS:
             found = unmet(table, table.primary, self._clock)
@@ -191,25 +192,25 @@ class _Attacks:
             return tuple(table.demands)
 
     def taken(self, x: FloatArray) -> FloatArray:
-        """A point as a pattern: the primary cells are in it."""
+        """Return a point as a pattern that contains the primary cells."""
         suppressed = np.clip(x, 0.0, 1.0)
         suppressed[suppressed < _NOTHING] = 0.0
         suppressed[self._table.primary] = 1.0
         return suppressed
 
     def holds(self, suppressed: FloatArray) -> bool:
-        """Whether a pattern of zeros and ones meets all demands; what is not met is asked first next time."""
+        """Tell whether an integral pattern meets all demands; a violated one is tested first next time."""
         for number, _ in self._short(suppressed, self.series, self._seen, 1.0 - SHORT):
             self.series.first(number)
             return False
         return True
 
     def violated(self, suppressed: FloatArray, series: Series) -> Iterator[tuple[Demand, _Row]]:
-        """Demands that a pattern does not meet, with the rows that it violates.
+        """Return the demands that a pattern does not meet, with the violated capacity constraints.
 
-        In a row no coefficient is above the level, so that a cell that is suppressed in part does not count
-        for more than that part of it. Of patterns of parts the attack is made for such rows: no cell moves
-        by more than that part of the level either.
+        Coefficients are capped at the level, so that a fractional cell counts for at most its share of it.
+        For fractional patterns the attack itself is limited in the same way: no cell moves by more than its
+        share of the level.
         """
         parts = bool((np.minimum(suppressed, 1.0 - suppressed) > _WHOLE).any())
         pool, least = (self._within, _VIOLATED) if parts else (self._seen, SHORT)
@@ -223,7 +224,7 @@ class _Attacks:
     def _short(
         self, suppressed: FloatArray, series: Series, pool: Seen, stop: float, *, parts: bool = False
     ) -> Iterator[tuple[int, FloatArray]]:
-        """The last attacks of demands that are not met, and what each cell adds at most, shape (n,)."""
+        """Return the last attacks of unmet demands, and the most each cell contributes, shape (n,)."""
         up, down = pool.reach(suppressed)
         left = series.unmet(up, down)
         if not left.size:
@@ -233,7 +234,7 @@ class _Attacks:
         for number, attack in zip(left.tolist(), self._attacker.attacks(asked, stop), strict=False):
             if self._clock.expired:
                 raise OutOfTimeError
-            if attack is None:  # an attack before moved its cell far enough
+            if attack is None:  # an earlier attack moved its cell far enough
                 continue
             demand, second = series.demand(number), series.second(number)
             pool.add(
@@ -247,7 +248,7 @@ class _Attacks:
                 yield number, most
 
     def _given(self, suppressed: FloatArray, most: FloatArray, level: float) -> Iterator[BoolArray]:
-        """The primary cells; and with them cells that are suppressed nearly wholly, and are not enough."""
+        """Yield the primary cells, then these with nearly suppressed cells if they do not suffice."""
         primary = self._table.primary
         yield primary
         nearly = np.flatnonzero((suppressed > _NEARLY) & ~primary & (most > _NOTHING * level))

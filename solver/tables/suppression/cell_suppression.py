@@ -1,4 +1,4 @@
-"""Optimal cell suppression: a pattern that protects, a better one, and a bound at every moment."""
+"""Solves cell suppression: an early incumbent, improvements, and a dual bound at every moment."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from linkrisk.solver.tables.suppression.patterns import (
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
 
 _START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
-"""Of the time: for a pattern to begin with, and for the problem of the outsider before that of insiders."""
+"""Shares of the time: for the initial pattern, and for the outsider's problem before that of insiders."""
 
 _LARGE_SHARE = 0.5
-"""Of what is left of it where that was not enough: for a pattern and a bound of the modular method."""
+"""Share of the remaining time for the modular method, where no initial pattern was found in time."""
 
 _CLOSE = 1e-9
-"""A bound that is so near to the cost, relatively, is the cost."""
+"""Relative gap below which the incumbent is optimal."""
 
 _TOLERANCE = 1e-6
-"""What the bound of a backend may be wrong by, relatively."""
+"""Relative error of the bounds of backends."""
 
 _P = TypeVar("_P", bound=Pattern)
 
@@ -84,9 +84,9 @@ def suppress_cells(
 
 
 def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
-    """A pattern of a large table of counts, with what whole tables move besides; its bound stays one.
+    """Extend the pattern of a large table of counts to integral attacks; its bound remains valid.
 
-    Raises UsageError if a cell cannot be protected in whole numbers, whatever is suppressed.
+    Raises UsageError if a cell cannot be protected against integral attacks, whatever is suppressed.
     """
     if not table.counts:
         return pattern
@@ -104,7 +104,7 @@ def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
 def _outside(
     table: CellTable, noted: Noted, witnesses: Making, clock: Clock, report: Reporter | None
 ) -> Pattern:
-    """The answer against the outsider alone, in a part of the time: its bound holds against everybody."""
+    """Solve the outsider's problem in a share of the time: its bound is valid against all attackers."""
     patterns, start = _start(table, noted, witnesses, clock, report, OUTSIDER)
     search = _Search(table, noted, patterns, start, clock, report, who=OUTSIDER)
     return search.told(_pattern(table, *search.own()))
@@ -118,7 +118,7 @@ def _from_outside(
     clock: Clock,
     report: Reporter | None,
 ) -> tuple[Patterns, Pattern]:
-    """Where patterns come from, and one that protects from everybody: the outsider's, with what is missing.
+    """Return the heuristics and a protecting pattern: that of the outsider, repaired against insiders.
 
     Raises UsageError if there is none.
     """
@@ -141,7 +141,7 @@ def _start(
     report: Reporter | None,
     who: str = "",
 ) -> tuple[Patterns, Pattern]:
-    """Where patterns come from, and one that protects; that of all cells where there was no time for another.
+    """Return the heuristics and a protecting pattern: all cells if time did not allow another.
 
     Raises UsageError if there is none.
     """
@@ -173,7 +173,7 @@ def _start(
 
 
 def _holds(separator: Rows, pattern: BoolArray, *, unknown: bool = False) -> bool:
-    """Whether a pattern protects; `unknown` where the time is out before it is known."""
+    """Tell whether a pattern protects; `unknown` if time runs out first."""
     try:
         return separator.holds(pattern)
     except OutOfTimeError:
@@ -182,7 +182,7 @@ def _holds(separator: Rows, pattern: BoolArray, *, unknown: bool = False) -> boo
 
 @dataclass(eq=False)
 class _Search:
-    """What the ways of searching share."""
+    """State shared by the search methods."""
 
     table: CellTable
     separator: Rows
@@ -194,7 +194,7 @@ class _Search:
     who: str = ""
 
     def own(self) -> tuple[BoolArray, float]:
-        """Our own branch and cut."""
+        """Search by our branch and cut."""
         unit, table, least = self._unit, self.table, self.start.bound
         costs = np.round(table.cost / unit) if unit else table.cost
         search = WholeSearch(
@@ -215,7 +215,7 @@ class _Search:
         return self.patterns.like(point, self.clock)
 
     def by(self, backend: Backend, seed: int) -> tuple[BoolArray, float]:
-        """Any backend."""
+        """Search by a backend."""
         unit, start, cost = self._unit, self.start.suppressed, self.start.cost
         found = backend.solve(
             suppression_model(self.table, search_parts(self.table)[0]),
@@ -237,26 +237,26 @@ class _Search:
         return unit_of(self.table.cost[self.table.free])
 
     def _in_costs(self, bound: float) -> float:
-        """A bound of units as one of costs."""
+        """Convert a bound in units of cost to costs."""
         if not self._unit:
             return bound
         return (float(np.ceil(bound - 1e-9)) + 0.0) / round(1.0 / self._unit)  # never -0
 
     def _tell(self, cost: float, bound: float) -> bool:
-        """Say how far it is, and whether to stop."""
+        """Report progress and tell whether to stop."""
         if self.report is not None:
             tell_cost(self.report, self._in_costs(cost), self._in_costs(max(bound, 0.0)), self.who)
         return self.clock.expired
 
     def told(self, pattern: Pattern) -> Pattern:
-        """The pattern, whose cost and bound are told as the last ones."""
+        """Return the pattern after a last report of its cost and bound."""
         if self.report is not None:
             tell_cost(self.report, pattern.cost, pattern.bound, self.who)
         return pattern
 
 
 def cannot_be_protected(table: CellTable) -> str:
-    """A line on what cannot be protected, whatever is suppressed."""
+    """Describe what cannot be protected, whatever is suppressed."""
     everything: BoolArray = ~table.fixed
     found = audit(table, everything, wanted=table.primary)
     if found.passed and table.insiders:

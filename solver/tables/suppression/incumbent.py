@@ -1,4 +1,4 @@
-"""The incumbent of a search, and patterns made smaller: cells are published that are not needed."""
+"""Keeps the incumbent of a search, and drops redundant cells from patterns."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 
 Holds = Callable[[BoolArray], bool]
-"""Whether a pattern, shape (n,), protects."""
+"""Tells whether a pattern, shape (n,), protects."""
 
 
 def protection(separator: Separator) -> Holds:
-    """Whether patterns violate no row of a separator; it may know a shorter way (`holds`)."""
+    """Return a test of protection: `holds` of the separator, else whether no cut is violated."""
     shorter: Holds | None = getattr(separator, "holds", None)
     return shorter or (lambda suppressed: separator(suppressed.astype(np.float64)).count == 0)
 
 
 class Thinning:
-    """Makes patterns smaller that protect."""
+    """Drops redundant cells from protecting patterns."""
 
     def __init__(self, table: CellTable, holds: Holds) -> None:
         self._table, self._holds, self._bridges = table, holds, BridgeRows(table)
 
     def __call__(self, suppressed: BoolArray, least_likely: FloatArray, clock: Clock) -> BoolArray:
-        """A part of a pattern that protects, without any cell that could be left out.
+        """Return a minimal protecting subset of a pattern.
 
-        With a cell those go that are alone in a relation without it: they protect nothing.
+        Dropping a cell also drops cells left alone in a relation: they protect nothing.
 
-        `suppressed` (n,): it protects. `least_likely` (n,): cells are tried in the order of these numbers,
-        the largest first. `clock`: when to leave out no more.
+        `suppressed` (n,): it protects. `least_likely` (n,): cells are tried in descending order of it.
+        `clock`: when it has expired, no more cells are dropped.
         """
         found = suppressed
         try:
             for smaller in self._smaller(suppressed, least_likely, clock):
                 found = smaller
-        except OutOfTimeError:  # what was found before protects
+        except OutOfTimeError:  # protects: it was tested before
             pass
         return found
 
     def _smaller(self, suppressed: BoolArray, least_likely: FloatArray, clock: Clock) -> Iterator[BoolArray]:
-        """Patterns that protect, each a part of the one before."""
+        """Yield protecting patterns, each a subset of the one before."""
         found = self._bridges.without_bridges(suppressed)
         if not self._holds(found):  # where a sensitive cell is alone in a relation
             found = suppressed
@@ -65,26 +65,25 @@ class Thinning:
 
 
 _PART = 1e-5
-"""A cell that is suppressed by less is published."""
+"""Suppressed share below which a cell is published."""
 
 _CLOSE = 1e-9
-"""Costs that are no whole numbers are the same when they differ by less, relatively."""
+"""Relative difference below which costs that are not integral are equal."""
 
 _FLAT = 0.5
-"""Of a unit."""
+"""Gap, in units of cost, below which bounds no longer guide the search."""
 
 _MOST_TRIED = 100_000
 
 Thinned = Callable[[BoolArray, FloatArray, Clock], BoolArray]
-"""Leaves out of a pattern what is not needed, the largest in an order first."""
+"""Drops redundant cells from a pattern, in descending order of given numbers."""
 
 
 class Incumbent:
-    """The cheapest pattern so far that protects.
+    """Cheapest protecting pattern found so far.
 
-    `pattern` (n,): protects. `objective` (n,): whole numbers where `whole`; 0 for cells that are not free.
-    `most`: patterns that cost more are not searched for: a bound is then at most one unit above it. `best`
-    (n,).
+    `pattern` (n,): protects. `objective` (n,): integral where `whole`; 0 for cells that are not free. `most`:
+    the largest cost searched for; bounds exceed it by one unit at most. `best` (n,).
     """
 
     def __init__(
@@ -94,35 +93,35 @@ class Incumbent:
         self.best, self.cost = pattern, float(objective[pattern].sum())
 
     def up_to(self, most: float) -> Incumbent:
-        """The same pattern in a search for those that cost no more."""
+        """Return the same pattern for a search limited to this cost."""
         return Incumbent(self.best, self.objective, whole=self.whole, most=most)
 
     @property
     def limit(self) -> float:
-        """Nothing that costs as much is searched for."""
+        """Cost from which patterns are not searched for."""
         return min(self.cost, self._most + 1.0)
 
     @property
     def cutoff(self) -> float:
-        """Where a bound is above it, nothing is that is searched for."""
+        """Bound above which a node is pruned."""
         return self.limit - 1.0 + 1e-9 if self.whole else self.cost * (1.0 - _CLOSE)
 
     def flat(self, bound: float) -> bool:
-        """Whether branches of a node hold nothing, or bring nothing: one cost alone is searched for."""
+        """Tell whether bounds no longer guide the search, as it is for one cost alone."""
         return self.cost > self._most and self.cutoff - bound < _FLAT
 
     def take(self, pattern: BoolArray | None) -> None:
-        """Keep a pattern that protects, if it is cheaper."""
+        """Keep a protecting pattern if it is cheaper."""
         cost = np.inf if pattern is None else float(self.objective[pattern].sum())
         if pattern is not None and cost < self.cost:
             self.best, self.cost = pattern.copy(), cost
 
 
 class Supports:
-    """Patterns of points that violate no row: all their cells, suppressed wholly, if these protect.
+    """Primal heuristic: suppresses all cells of a point that violates no cut, if they protect.
 
-    Mostly they do, though not always: rows count a cell for its level, and what follows from its moving by so
-    much may be less.
+    They usually do, but not always: capacity constraints count a cell for up to its level, and it may be
+    unable to contribute that much together with others.
     """
 
     def __init__(self, separator: Separator, thinned: Thinned) -> None:
@@ -130,7 +129,7 @@ class Supports:
         self._tried: set[bytes] = set()
 
     def __call__(self, point: FloatArray, objective: FloatArray, clock: Clock) -> BoolArray | None:
-        """A pattern that protects; None where there is none, and for a point that was asked for before.
+        """Return a protecting pattern, or None if the support does not protect or was tried before.
 
         `point`, `objective` (n,).
         """

@@ -1,4 +1,4 @@
-"""Rows that patterns violate which do not protect from insiders."""
+"""Separates cuts violated by patterns that do not protect against insiders."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _MOST_NOTED = 500
 
 
 class Protecting(Protocol):
-    """A separator that knows which demands are open, and whether patterns protect."""
+    """Separator that knows the unmet demands and tests protection."""
 
     @property
     def open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves, in the eyes of the outsider."""
+        """Demands that the sensitive cells do not meet alone, against the outsider."""
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects."""
+        """Tell whether a pattern, shape (n,), protects."""
 
     def __call__(self, x: FloatArray) -> Cuts:
-        """Rows that a point violates."""
+        """Return the rows that a point violates."""
 
 
 @dataclass
 class SeparatorOf:
-    """Several separators, one after the other: the next is asked where those before have no rows."""
+    """Chains separators: each is called only if those before found no violated row."""
 
     first: CapacityCuts  # of the outsider
     then: InsiderCuts
@@ -46,11 +46,11 @@ class SeparatorOf:
 
     @property
     def open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves, in the eyes of the outsider."""
+        """Demands that the sensitive cells do not meet alone, against the outsider."""
         return self.first.open
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody."""
+        """Tell whether a pattern, shape (n,), protects against all attackers."""
         return self.first.holds(suppressed) and self.then.holds(suppressed)
 
     def __call__(self, x: FloatArray) -> Cuts:
@@ -61,7 +61,7 @@ class SeparatorOf:
 
 @dataclass
 class Noted:
-    """A separator whose rows are noted: they hold in every problem that asks for more."""
+    """Records the rows of a separator, which stay valid against more attackers."""
 
     of: Protecting
     fractional: bool = True
@@ -84,7 +84,7 @@ class Noted:
         return cuts
 
     def latest(self) -> Cuts | None:
-        """The last of the rows; None where there are none."""
+        """Return the latest rows, or None if there are none."""
         if not self._rows:
             return None
         lower = np.concatenate([one.lower for one in self._rows])[-_MOST_NOTED:]
@@ -94,16 +94,16 @@ class Noted:
 
 @dataclass
 class InsiderCuts:
-    """Finds capacity constraints that a point violates by what insiders know."""
+    """Separates capacity constraints of insiders."""
 
     crowd: Crowd
-    clock: Clock | None = None  # when it is out, whatever is asked ends with `OutOfTimeError`
+    clock: Clock | None = None  # when it has expired, methods raise `OutOfTimeError`
     fractional: bool = True
     _attacks: CrowdAttacks | None = field(default=None, repr=False, compare=False)
     _order: list[Demand] = field(default_factory=list, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the program in the hands of the optimiser, and without the clock of this process."""
+        """Drop the program of the optimiser and the clock, which belong to this process."""
         return {
             "crowd": self.crowd,
             "clock": None,
@@ -113,7 +113,7 @@ class InsiderCuts:
         }
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody; demands that were open last come first."""
+        """Tell whether a pattern, shape (n,), protects against all attackers, last failures first."""
         self.attacks.knows(suppressed.astype(np.float64))
         order = self._order or list(self.crowd.table.demands)
         self._order = order
@@ -125,7 +125,7 @@ class InsiderCuts:
 
     @property
     def attacks(self) -> CrowdAttacks:
-        """The programs."""
+        """The attackers' linear programs."""
         if self._attacks is None:
             self._attacks = CrowdAttacks(self.crowd, self.clock)
         return self._attacks
@@ -153,7 +153,7 @@ class InsiderCuts:
         return Cuts(matrix, np.array(right, dtype=np.float64), np.full(len(rows), np.inf))
 
     def _unmet(self, demand: Demand, *, last: bool) -> list[Unmet]:
-        """See `CrowdAttacks.unmet`; nothing where the clock is out and there are rows already."""
+        """Call `CrowdAttacks.unmet`, or return nothing if the clock has expired and rows were found."""
         try:
             return self.attacks.unmet(demand)
         except OutOfTimeError:

@@ -1,9 +1,8 @@
-"""Rows and patterns of tables of counts: what protects from attackers in fractions may not in whole numbers.
+"""Cuts and patterns for tables of counts, where protection against integral attacks is required.
 
-Protection is monotone: where a pattern has no whole table for a demand, no part of it has one. So such a
-pattern S is made as large as it goes: of each whole vector that meets the demand one cell outside of S is
-kept out, until there is no such vector. Of the cells C that were kept out one has to be suppressed by every
-pattern that protects: ``sum of x_j over C >= 1``.
+Protection is monotone: if no integral witness meets a demand in a pattern, none does in its subsets. Such a
+pattern S is therefore enlarged: as long as an integral witness exists, one of its cells outside S is
+excluded. Every protecting pattern suppresses one of the excluded cells C: ``sum of x_j over C >= 1``.
 """
 
 from __future__ import annotations
@@ -25,30 +24,30 @@ from linkrisk.solver.tables.suppression.incumbent import Thinning
 from linkrisk.solver.tables.suppression.insider_cuts import Protecting
 
 _WHOLE = 1e-5
-"""A point is a pattern where no cell is further from being suppressed or published."""
+"""Distance from 0 and 1 up to which a point is integral."""
 
 _MOST_ROWS = 12
-"""Of one point."""
+"""Cuts per point: more raise the bound faster but each takes an integer program."""
 
 _INSIDE = 1e-3
-"""What a unit of movement of a suppressed cell costs: as little as there is."""
+"""Cost of moving a suppressed cell by a unit: just above 0, so that witnesses stay small."""
 
 
 @dataclass
 class IntegerCuts:
-    """Finds rows that patterns violate which protect in fractions only."""
+    """Separates patterns that protect against fractional but not against integral attacks."""
 
-    of: Protecting  # asked first: its rows are cheaper, and hold for points in parts, too
+    of: Protecting  # called first: its cuts are cheaper, and valid for fractional points, too
     attacks: IntegerAttacks
     fractional: bool = True
 
     @property
     def open(self) -> tuple[Demand, ...]:
-        """Demands that the sensitive cells do not meet among themselves, in fractions."""
+        """Demands that the sensitive cells do not meet alone, against fractional attacks."""
         return self.of.open
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern, shape (n,), protects from everybody: in whole numbers, and so in fractions."""
+        """Tell whether a pattern, shape (n,), protects against all attackers, fractional and integral."""
         return self.attacks.holds(suppressed)
 
     def __call__(self, x: FloatArray) -> Cuts:
@@ -75,7 +74,7 @@ class IntegerCuts:
         return Cuts(matrix, np.ones(len(rows)), np.full(len(rows), np.inf))
 
     def _kept_out(self, owner: int, demand: Demand, suppressed: BoolArray) -> BoolArray:
-        """Cells of which one has to be suppressed, shape (n,): none of them is by the pattern."""
+        """Return cells outside the pattern, shape (n,), of which every protecting pattern suppresses one."""
         table = self.attacks.table
         out = np.zeros(len(table), dtype=np.bool_)
         cost = np.where(suppressed, _INSIDE, np.maximum(table.cost, _INSIDE))
@@ -86,12 +85,12 @@ class IntegerCuts:
                 return self._fewest(owner, demand, out)
             cells = np.concatenate([one.cells for one in found])
             cells = cells[~suppressed[cells]]
-            if not cells.size:  # the optimiser says one thing of the pattern, and another of more cells
+            if not cells.size:  # the optimiser contradicts its answer for fewer cells
                 raise OutOfTimeError
             out[cells[np.argmax(table.cost[cells])]] = True
 
     def _fewest(self, owner: int, demand: Demand, out: BoolArray) -> BoolArray:
-        """The same without cells that need not be kept out, the cheapest first."""
+        """Drop cells that need not be excluded, the cheapest first."""
         table = self.attacks.table
         cells = np.flatnonzero(out)
         for cell in cells[np.argsort(table.cost[cells], kind="stable")].tolist():
@@ -103,7 +102,7 @@ class IntegerCuts:
 
 
 class Proposing(Protocol):
-    """What makes patterns that protect from attackers in fractions."""
+    """Primal heuristic that protects against fractional attacks."""
 
     def pattern(
         self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
@@ -113,9 +112,9 @@ class Proposing(Protocol):
 
 @dataclass
 class IntegerPatterns:
-    """Patterns that protect in whole numbers, too: what is missing is added at the least cost."""
+    """Primal heuristic that repairs patterns against integral attacks at the least cost."""
 
-    of: Proposing  # in fractions, from the outsider
+    of: Proposing  # against fractional attacks of the outsider
     attacks: IntegerAttacks
 
     def pattern(
@@ -131,9 +130,9 @@ class IntegerPatterns:
         )
 
     def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
-        """A pattern that protects from everybody, made of one that does from the outsider, shape (n,).
+        """Repair a pattern that protects against the outsider, so that it does against all, shape (n,).
 
-        All cells that may be suppressed where time is out; None where a demand cannot be met.
+        All cells that may be suppressed if time runs out; None if a demand cannot be met.
         """
         attacks = self.attacks
         found = with_whole_tables(attacks, pattern, attacks.table.cost, clock)
@@ -145,11 +144,11 @@ class IntegerPatterns:
 def with_whole_tables(
     attacks: IntegerAttacks, pattern: BoolArray, cost: FloatArray, clock: Clock, *, many: bool = False
 ) -> BoolArray | None:
-    """A pattern with what whole tables move besides, as cheaply as they can; all cells where time is out.
+    """Add the cells of the cheapest integral witnesses to a pattern; all cells if time runs out.
 
-    Of a table of `many` cells what was found by then, and what cannot be met is left to the audit.
+    In tables of `many` cells it stops with what it has, and leaves unmet demands to the audit.
 
-    `pattern` (n,). `cost` (n,). Returns (n,): None where a demand cannot be met, whatever is suppressed.
+    `pattern` (n,). `cost` (n,). Returns (n,): None if a demand cannot be met, whatever is suppressed.
     """
     table = attacks.table
     found, everything = pattern.copy(), np.asarray(~table.fixed, dtype=np.bool_)

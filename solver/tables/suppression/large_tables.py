@@ -1,6 +1,6 @@
-"""Suppress cells of tables that are too large for the optimum: primal heuristics and a dual bound.
+"""Heuristics for large tables: a protecting pattern, repaired and thinned, with a dual bound.
 
-A pattern that protects is there at any moment: first all cells that may be suppressed, later a repaired one.
+A protecting pattern exists at every moment: at first all cells that may be suppressed, later a repaired one.
 """
 
 from __future__ import annotations
@@ -37,42 +37,44 @@ from linkrisk.solver.tables.suppression.repair import (
 MODULAR, HEURISTIC = "modular", "heuristic"
 
 _BOUND, _DIVES = 0.4, 0.6
-"""Of the time that is left: for the bound, then for patterns of the subtables."""
+"""Shares of the remaining time: for the dual bound, then for diving."""
 
 _ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
-"""Of the time that is left: for all levels at once, for a first pattern, for what is not needed, and for each
-repair; with what is left one is thinned."""
+"""Shares of the remaining time: for least-energy patterns, for the first pattern, for dropping redundant
+cells, and for each repair; thinning has the rest."""
 
 _AGAIN, _GAIN = 12, 1e-3
-"""How often all levels are conducted without gaining so much, as a share of the cost."""
+"""Rounds of least-energy patterns without gain, and the least gain as a share of the cost."""
 
 _NEARLY, _AROUND = 0.99, (2, 3, 4)
-"""Share of the needs that are met where others get all cells around; and so many relations in a row."""
+"""Share of met demands from which the unmet ones get their neighbourhoods, and the radii tried, in relations.
+"""
 
 _ENOUGH_MET = 0.5
-"""Share of the needs that movements of least energy have to meet where these are to say what is needed."""
+"""Share of demands that least-energy movements must meet for their patterns to be of use."""
 
 _PARTS, _IDLE = (0.1, 0.1, 0.05, 0.2, 0.03), 2
-"""Dives, and how many cells each suppresses at a time; they end after so many without gain."""
+"""Share of the fractional cells fixed per round of each dive, and dives without gain before it ends: smaller
+shares give cheaper patterns in more time."""
 
 _ROUNDS, _PATIENCE = {MODULAR: 6, HEURISTIC: 20}, 2
-"""Of thinning over all relations: at most, and without gain."""
+"""Rounds of thinning: at most, and without gain."""
 
 
 @dataclass(frozen=True, eq=False)
 class LargePattern(Pattern):
-    """A pattern for a table that was too large for its optimum."""
+    """Pattern of a table that is too large for the exact search."""
 
     method: str
-    subtables: int  # how many the table has
-    open: int  # levels that were open over all relations at once before the repair
-    added: int  # cells that the repair suppressed
-    removed: int  # cells that were not needed in the end
+    subtables: int  # number of subtables
+    open: int  # demands unmet over all relations before the repair
+    added: int  # cells suppressed by the repair
+    removed: int  # redundant cells published in the end
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """A pattern that protects, and how it came about."""
+    """A protecting pattern and how it was found."""
 
     suppressed: BoolArray
     open: int = 0
@@ -86,7 +88,7 @@ def suppress_large(
     report: Reporter | None = None,
     insiders: Sequence[CellTable] = (),
 ) -> LargePattern:
-    """Find cells that protect all sensitive ones.
+    """Find a pattern that protects all sensitive cells, without proof of its optimality.
 
     `method`: ``modular`` or ``heuristic``. `insiders`: the table as other attackers see it. Raises UsageError
     if suppressing all cells does not protect one; the message names it.
@@ -122,7 +124,7 @@ def suppress_large(
 
 
 class _Search:
-    """What the steps share."""
+    """State shared by the steps."""
 
     def __init__(
         self, table: CellTable, views: list[CellTable], clock: Clock, report: Reporter | None
@@ -136,38 +138,38 @@ class _Search:
 
     @cached_property
     def subtables(self) -> Modular:
-        """What subtables say: made when it is asked for first, after a first pattern."""
+        """Relaxation over the subtables, built at its first use."""
         return Modular(self._table, subtables(self._table.relations), self._clock)
 
     @property
     def parts(self) -> int:
-        """How many subtables were looked at."""
+        """Number of subtables in the relaxation."""
         return self.subtables.count if "subtables" in self.__dict__ else 0
 
     @property
     def bound(self) -> float:
-        """What every pattern costs at least, as far as subtables have been looked at."""
+        """Dual bound from the subtables separated so far."""
         return self.subtables.bound if "subtables" in self.__dict__ else 0.0
 
     def tell(self, step: str, state: str) -> None:
-        """Say what is being done."""
+        """Report the current step."""
         if self._report is not None:
             bound = self.bound
             said = f"{self.who}: {step}" if self.who else step
             self._report(Progress.of_cost(PHASE, self._cost, bound, f"{said}: {state}", about=self.who))
 
     def left(self, step: str, what: str) -> Callable[[int], None]:
-        """What says how many are left."""
+        """Return a reporter of how many are left."""
         return lambda many: self.tell(step, f"{many:,} {what} left")
 
     def heuristic(self) -> _Found:
-        """The pattern that protects the sensitive cells from scratch."""
+        """Build a pattern from the sensitive cells."""
         self._early()
         self._again_at_once()
         return self._checked()
 
     def modular(self) -> _Found:
-        """The best pattern of some dives, each repaired; what was open is looked at more widely."""
+        """Dive repeatedly, repair each pattern, and separate wider subtables around unmet demands."""
         self._early()
         part, idle = self._part(_DIVES), 0
         for share in _PARTS if not self._clock.expired else ():
@@ -184,7 +186,7 @@ class _Search:
         return self._checked()
 
     def bounded(self) -> None:
-        """Raise the bound."""
+        """Raise the dual bound by cutting planes."""
         if self._clock.expired:
             return
         self.subtables.run(self._part(_BOUND), lambda bound: self.tell("subtables", f"at least {bound:,.6g}"))
@@ -192,13 +194,13 @@ class _Search:
             self.check()
 
     def _checked(self) -> _Found:
-        """The best pattern; that of all cells, which nobody has looked at yet, if it protects."""
+        """Return the best pattern; if it is that of all cells, test that it protects."""
         if self._best.suppressed is self._everything:
             self.check()
         return self._best
 
     def _early(self) -> None:
-        """First patterns: the sensitive cells repaired, and a movement of all needs at once."""
+        """Build first patterns: by repair of the sensitive cells, and by least energy."""
         self._repair(self._table.primary, self._part(_EARLY))
         if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
             alone = unmet(self._table, self._table.primary, self._part(_EARLY))
@@ -206,7 +208,7 @@ class _Search:
             self._at_once(self._part(_ENERGY))
 
     def _again_at_once(self) -> bool:
-        """Whether movements of all needs at once have the best pattern; then more of them are tried."""
+        """Repeat least-energy patterns if they gave the incumbent, and tell whether they did."""
         if self._pool.least > self._cost_of_best * (1.0 + _GAIN):
             return False
         clock, stale = self._part(_ENERGY), 0
@@ -227,7 +229,7 @@ class _Search:
             self._best, self._cost = found, cost
 
     def _at_once(self, clock: Clock) -> None:
-        """Cells that conduct all needs at once, as a pool of good patterns proposes."""
+        """Try a least-energy pattern for a proposal of the pool."""
         cost_of = self._table.cost_of
         with one_thread():
             shedding = self._conducting(self._needs, self._pool.proposal(), clock)
@@ -239,7 +241,7 @@ class _Search:
             self._pool.add(shedding.pattern, cost_of(shedding.pattern))
 
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
-        """Cells that conduct needs, with all those around a few that bounds keep from being met."""
+        """Find a least-energy pattern, with the neighbourhoods of demands that bounds keep from being met."""
         table, tell = proposal.of(self._table), self.left("all levels", "cells")
         pattern = conducting(table, needs, clock.part_of_left(_SHED), tell, proposal.cost)
         found = None if pattern is None else Shedding(table, pattern, needs)
@@ -259,7 +261,7 @@ class _Search:
         return found
 
     def _repair(self, pattern: BoolArray, clock: Clock, known: Sequence[Witness] = ()) -> None:
-        """Keep a pattern, repaired, if it is the cheapest so far."""
+        """Repair a pattern and keep it if it is the cheapest so far."""
         try:
             suppressed, opened, whole = repaired(
                 self.attackers, pattern, clock, self.left("repair", "levels"), known
@@ -274,9 +276,9 @@ class _Search:
         return self._clock.part_of_left(share)
 
     def check(self) -> None:
-        """Refuse what cannot be protected whatever is suppressed; what there is no time for, the audit says.
+        """Refuse unprotectable tables; demands undecided in time are left to the audit.
 
-        Raises UsageError it names the first such cell.
+        Raises UsageError that names the first such cell.
         """
         for attacked in self.attackers:
             view = attacked.view
@@ -286,7 +288,7 @@ class _Search:
                 raise UsageError(_unreachable(view, found.unmet[0], found.reach))
 
     def _attacked(self, view: CellTable) -> Attacked:
-        """An attacker, with how far up cells with sliding levels can go."""
+        """Return an attacker, with how far up cells with sliding levels can go."""
         sliding = [demand for demand in view.demands if demand.up and demand.down]
         most = unmet(view, self._everything, self._clock, demands=sliding).reach.up if sliding else view.above
         return Attacked(view, most)
