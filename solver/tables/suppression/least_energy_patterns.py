@@ -1,20 +1,19 @@
-"""Patterns for all demands at once, by movements of least energy, and cells they do not need.
+"""Finds patterns for all demands at once by least-energy movements, and drops their redundant cells.
 
-Every sensitive cell is moved by 1 at the least energy, which is the sum of squared movements times the
-resistance of their cells. All movements of one resistance are columns of one inverse, as currents in a
-network of resistors are, and linear programs are not asked for. Then the resistance of each cell becomes its
-cost, divided by the square of what all movements together use of it: what many share gets cheap, what nobody
-uses is shut off. The energy turns into the cost of the cells that are used at all (iteratively reweighted
-least squares: Chartrand and Yin 2008), for all demands together.
+Every sensitive cell is moved by 1 at the least energy, the sum of squared movements times the resistance of
+their cells. All these movements are columns of one inverse, as currents in a network of resistors are, so
+that no linear program is solved. The resistance of each cell then becomes its cost divided by the square of
+its use by all movements: shared cells become cheap, unused ones are shut off. The energy converges to the
+cost of the cells in use (iteratively reweighted least squares: Chartrand and Yin 2008), for all demands
+together.
 
-Bounds are part of the energy: a cell resists what is large beside how far it can go. So most movements keep
-within them; what does not, the repair meets.
+Bounds enter as a penalty: a cell resists movements that are large relative to its bounds. Most movements then
+keep within them; the repair meets the other demands.
 
-Cells that a pattern does not need are then published, the dearest first. What others do is asked again after
-each cell, though nothing is solved again: to publish a cell is to make its resistance infinite, which changes
-an inverse by a matrix of rank one, and all movements with it. Cells that can only move together go together.
-A cell stays where one of the demands that were met before is not met any more by the movement of least
-energy, which is a strict test: those that pass it are met.
+Redundant cells are then published, the dearest first. Publishing a cell makes its resistance infinite, which
+is a rank-one update of the inverse and of all movements, so that nothing is solved again. Cells that can only
+move together are published together. A cell stays if the least-energy movement of a demand met before no
+longer meets it: this test is sufficient for protection, not necessary.
 """
 
 from __future__ import annotations
@@ -33,43 +32,45 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
 
 _MET = 1e-6
-"""By how much of its level a cell may be short and still be moved by it."""
+"""Share of its level by which a movement may fall short and still meet the demand."""
 
 _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
-"""Use below which a cell is unused: in the first round, by how much less in each, and in the end."""
+"""Use below which a cell is shut off, in the first round, its factor per round, and in the end: slower
+cooling gives cheaper patterns."""
 
 _ROUNDS = 40
 _SPARE = 0.7
-"""Of the time that is left, what rounds are planned for."""
+"""Share of the remaining time for which rounds are planned; the rest is for rounds that take longer."""
 
 _GAIN, _PATIENCE = 2e-3, 2
-"""At the end: share of the cost that a round gains, and rounds without it."""
+"""Least gain of a round at the end, as a share of the cost, and rounds without it before it stops."""
 
 _SENSITIVE = 0.01
-"""Resistance of a sensitive cell, which costs nothing; that of others starts at 1 in the median."""
+"""Resistance of sensitive cells, which cost nothing, against a median of 1 at the start."""
 
 _BOUNDS, _STEEP = 1.0, 4
-"""What a movement as large as the bound of its cell resists, and how soon it resists more."""
+"""Resistance of a movement as large as the bound of its cell, and the power by which it grows."""
 
 _MOST_BEYOND = 6.0
-"""More than so much beyond its bound makes no difference for a cell."""
+"""Ratio of movement to bound from which the penalty is constant: it keeps the matrix well conditioned."""
 
 _LEVELS = 16.0
-"""Demands whose levels differ by no more than this factor share one resistance of bounds."""
+"""Ratio of levels up to which demands share one penalty: fewer matrices against a finer penalty."""
 
 _MANY = 256
-"""Movements that are looked at together."""
+"""Movements computed at a time: speed against memory."""
 
 _ENOUGH, _CLOSE = 0.5, 1.0 + 1e-6
-"""Share of the needs that least energy has to meet with all cells where this is of use; and how closely."""
+"""Share of demands that least energy must meet with all cells to be worth trying, and the tolerance of
+bounds."""
 
 _CUT = 1e-4
-"""Use of a cell that is taken out of the network."""
+"""Use below which a cell is removed from the network."""
 
 
 @dataclass(frozen=True, eq=False)
 class Needs:
-    """What has to move: cells, which way, and how far; arrays of shape (k,)."""
+    """Required movements: cells, directions and levels; arrays of shape (k,)."""
 
     cell: LongArray
     sign: FloatArray  # 1 for up, -1 for down
@@ -82,12 +83,12 @@ class Needs:
         return Needs(self.cell[chosen], self.sign[chosen], self.level[chosen])
 
     def met_by(self, deviations: FloatArray) -> BoolArray:
-        """Which of them a movement, shape (n,), meets."""
+        """Tell which of them a movement, shape (n,), meets."""
         return np.asarray(self.sign * deviations[self.cell] >= self.level * (1.0 - _MET), dtype=np.bool_)
 
     @classmethod
     def of(cls, demands: Sequence[Demand], most_up: FloatArray) -> Needs:
-        """Those of some demands; a sliding one is met by a way up and a way down together.
+        """Collect the movements of some demands; a sliding one is split into one up and one down.
 
         Parameters
         ----------
@@ -108,11 +109,11 @@ class Needs:
 def conducting(
     table: CellTable, needs: Needs, clock: Clock, tell: Callable[[int], None], cost: FloatArray
 ) -> BoolArray | None:
-    """Cells that can move all cells with needs, nearly the cheapest that do.
+    """Find a cheap set of cells in which all required movements are possible.
 
-    `tell`: told how many cells are left. `cost` (n,): what cells are taken to cost. Returns (n,): with all
-    sensitive cells. None where the clock was out at once, the table is too large, or bounds are tight, as of
-    large sums beside small cells.
+    `tell`: called with the number of cells left. `cost` (n,): modified costs. Returns (n,): includes the
+    sensitive cells. None if the clock expires in the first round, the table is too large, or bounds are
+    tight, as of large sums beside small cells.
     """
     cells = movable(table, needs, ~table.fixed)
     basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None
@@ -138,7 +139,7 @@ def conducting(
 
 
 def _within(table: CellTable, needs: Needs, cells: LongArray, basis: sparse.csr_array) -> float:
-    """Share of the needs, some of them looked at, that movements of least energy meet within all bounds."""
+    """Estimate the share of demands that least-energy movements meet within all bounds."""
     some = needs[np.arange(0, len(needs), 1 + len(needs) // _MANY)]
     below, above = table.below[cells], table.above[cells]
     moved = flows(basis, factor_of(basis, within_bounds(below, above)), np.searchsorted(cells, some.cell))
@@ -148,13 +149,13 @@ def _within(table: CellTable, needs: Needs, cells: LongArray, basis: sparse.csr_
 
 
 def _cooler(unused: float, rounds: float) -> float:
-    """What counts as unused in the next round, where there is time for so many of them."""
+    """Return the next threshold of use, for the rounds that time allows."""
     fast = (_LAST / unused) ** (1.0 / max(rounds, 1.0))
     return float(max(_LAST, unused * min(_COOLING, fast)))
 
 
 class _Network:
-    """Cells that conduct, and how well."""
+    """Cells in use with their resistances."""
 
     def __init__(
         self, table: CellTable, needs: Needs, cost: FloatArray, cells: LongArray, basis: sparse.csr_array
@@ -168,7 +169,7 @@ class _Network:
 
     @property
     def pattern(self) -> BoolArray:
-        """The sensitive cells and those that are used, shape (n,)."""
+        """The sensitive cells and those in use, shape (n,)."""
         return np.asarray(self._table.primary | (self._most > _LAST), dtype=np.bool_)
 
     @property
@@ -179,7 +180,7 @@ class _Network:
         return found
 
     def conduct(self, clock: Clock) -> bool:
-        """Move every cell with a need, and note what is used of each; False where that was not to be."""
+        """Move all sensitive cells and record the use of each cell; tell whether that succeeded."""
         here = self._basis
         most, squares = np.zeros(self.cells.size), np.zeros(self.cells.size)
         for level, moved in self._groups:
@@ -198,13 +199,13 @@ class _Network:
         return True
 
     def adapt(self, unused: float) -> None:
-        """Resistances by what was used, and cells that are hardly used no more."""
+        """Update the resistances and shut off cells of little use."""
         table = self._table
         self._resistance = np.where(table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused))
         self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > _CUT)])
 
     def _shrink(self, cells: LongArray) -> None:
-        """Take cells out of the network, unless others cannot move any more without them."""
+        """Remove cells from the network, unless others could then no longer move."""
         if cells.size < self.cells.size:
             basis = kernel(sparse.csr_array(self._table.relations[:, cells]))
             moving = np.diff(basis.indptr) > 0
@@ -213,14 +214,14 @@ class _Network:
 
 
 def movable(table: CellTable, needs: Needs, pattern: BoolArray) -> LongArray:
-    """Cells of a pattern that can go both ways, and those with needs."""
+    """Return the cells of a pattern that can move both ways, and those of demands."""
     found: BoolArray = pattern & ~table.fixed & (table.below > 0) & (table.above > 0)
     found[needs.cell] = True
     return np.flatnonzero(found)
 
 
 def _by_level(needs: Needs) -> Iterator[tuple[float, LongArray]]:
-    """The cells of needs with about the same level, and the largest of these."""
+    """Yield the cells of demands with similar levels, and the largest of these levels."""
     level = np.zeros(int(needs.cell.max()) + 1)
     np.maximum.at(level, needs.cell, needs.level)
     cells = np.flatnonzero(level)
@@ -231,18 +232,18 @@ def _by_level(needs: Needs) -> Iterator[tuple[float, LongArray]]:
 
 
 MOST_FLOWS = 2e7
-"""Movements of all needs, as many numbers as are kept."""
+"""Numbers kept for the movements of all demands: larger tables are left to other heuristics."""
 
 _STILL = 1e-9
-"""What moves by so much less than it could does not move."""
+"""Share of its bound below which a cell does not move."""
 
 _TINY = 1e-300
 
 
 class Shedding:
-    """A pattern that gets smaller, with the movements of least energy of all needs in it.
+    """Drops redundant cells from a pattern by updating all least-energy movements.
 
-    `pattern` (n,). `fits`: whether this is not too large.
+    `pattern` (n,). `fits`: whether it is small enough.
     """
 
     def __init__(self, table: CellTable, pattern: BoolArray, needs: Needs) -> None:
@@ -260,7 +261,7 @@ class Shedding:
         self._above, self._below = table.above[cells], table.below[cells]
         factor = factor_of(basis, within_bounds(self._below, self._above))
         ways = linalg.solve_triangular(factor, basis.toarray().T, lower=True, check_finite=False)
-        # Products of rows are movements of least energy: that of i for a force on j is row i times row j.
+        # Row i times row j is the movement of cell i for a force on cell j.
         self._ways: FloatArray = np.ascontiguousarray(ways.T)
         self._norms = np.einsum("ij,ij->i", self._ways, self._ways)
         places = np.searchsorted(cells, self._moved)
@@ -270,23 +271,23 @@ class Shedding:
 
     @property
     def pattern(self) -> BoolArray:
-        """The cells that are left, shape (n,)."""
+        """Cells that are left, shape (n,)."""
         found = self._table.primary.copy()
         found[self.cells] = True
         return found
 
     @property
     def met(self) -> float:
-        """Share of the needs that movements of least energy meet; 0 where this is too large."""
+        """Share of demands that least-energy movements meet; 0 if the pattern is too large."""
         return float(self._met.mean()) if self.fits else 0.0
 
     @property
     def open(self) -> Needs:
-        """Needs that movements of least energy do not meet; none where this is too large."""
+        """Demands that least-energy movements do not meet; none if the pattern is too large."""
         return self._needs[~self._met] if self.fits else self._needs[self._column[:0]]
 
     def witnesses(self) -> list[Witness]:
-        """Movements that meet needs, as far as they do."""
+        """Return the movements that meet demands."""
         found: list[Witness] = []
         for need in np.flatnonzero(self._met).tolist() if self.fits else []:
             column = int(self._column[need])
@@ -297,10 +298,10 @@ class Shedding:
         return found
 
     def run(self, clock: Clock, tell: Callable[[int], None], order: FloatArray | None = None) -> None:
-        """Publish what is not needed, until nothing is left to try or the clock is out.
+        """Publish redundant cells until none is left to try or the clock has expired.
 
-        `tell`: told how many cells are left to try. `order` (n,): cells that move only together are tried in
-        the order of their sums of these numbers, the largest first: of their costs where absent.
+        `tell`: called with the number of cells left to try. `order` (n,): groups of cells that only move
+        together are tried in descending order of their sums of it; costs by default.
         """
         if not self.fits:
             return
@@ -318,7 +319,7 @@ class Shedding:
                 self._try(cell, done)
 
     def _together(self, cells: LongArray, cost: FloatArray) -> FloatArray:
-        """What each of some cells costs with those that move only with it."""
+        """Return the sum over the group of each cell."""
         size = np.sqrt(np.maximum(self._norms, _TINY))
         ways = np.round(self._ways / size[:, None], 6)
         first = ways[np.arange(size.size), np.argmax(np.abs(ways) > 0.0, axis=1)]
@@ -331,7 +332,7 @@ class Shedding:
         return sums[group][np.searchsorted(self.cells, cells)]
 
     def _try(self, cell: int, done: BoolArray) -> None:
-        """Publish a cell with those that move only with it, if all needs that are met stay so."""
+        """Publish the group of a cell if all demands met so far stay met."""
         at = int(np.searchsorted(self.cells, cell))
         way = self._ways[at]
         strength = float(self._norms[at])
@@ -355,7 +356,7 @@ class Shedding:
         self._above, self._below, self._norms = self._above[stay], self._below[stay], self._norms[stay]
 
     def _meets(self, columns: LongArray, flows: FloatArray, own: FloatArray) -> BoolArray:
-        """Which needs the flows of some columns meet within all bounds; those of others are not met."""
+        """Tell which demands the flows of some columns meet within all bounds; False for other demands."""
         most = np.zeros((2, self._moved.size))
         with np.errstate(divide="ignore", invalid="ignore"):
             up = np.where(flows > 0, flows / self._above[:, None], 0.0)

@@ -1,13 +1,12 @@
-"""The modular method: all subtables in one relaxation, and a pattern found by diving.
+"""Modular method: one relaxation over all subtables, with diving as primal heuristic.
 
-An attacker who knows the relations of one subtable only knows less than one who knows all, so that a pattern
-that protects the table protects every subtable by itself: rows that hold for patterns of a subtable hold for
-those of the table. Their linear relaxation is the best of all ways to split the cost of a cell over the
-subtables that it is in, and to add up the relaxations of these: its multipliers are the shares (Lagrangian
-decomposition; Guignard and Kim 1987).
+An attacker who knows the relations of one subtable knows less than one who knows all, so that a pattern that
+protects the table protects every subtable: cuts valid for subtables are valid for the table. The relaxation
+with all of them is as strong as the best Lagrangian decomposition, which splits the cost of a cell over its
+subtables (Guignard and Kim 1987).
 
-Nobody looks at all relations at once here. What a pattern leaves open there, `repair` mends; and `widen`
-looks at more subtables together around it, which makes the bound and the next pattern better.
+Demands that a pattern leaves open over all relations are met by `repair`; `widen` separates joined subtables
+around them, which improves the bound and the next pattern.
 """
 
 from __future__ import annotations
@@ -30,15 +29,15 @@ from linkrisk.solver.tables.suppression.pattern import unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, rounding_cuts
 
 _DEMANDS = 300
-"""Of a subtable that are looked at between two looks at the clock."""
+"""Demands of a block: more share one program, fewer let the clock be read sooner."""
 
 _SAME = 1e-6
 
 
 class Block:
-    """Some demands of a subtable.
+    """Part of the demands of a subtable.
 
-    `local`: the subtable by itself, with these demands. `cells` (k,): its cells in the table.
+    `local`: the subtable alone, with these demands. `cells` (k,): its cells in the table.
     """
 
     def __init__(self, table: CellTable, local: CellTable, cells: LongArray) -> None:
@@ -47,7 +46,7 @@ class Block:
         self._last: FloatArray | None = None
 
     def rows(self, point: FloatArray) -> Cuts | None:
-        """Rows over all cells that a point violates; None where it was looked at before."""
+        """Separate a point into rows over all cells; None if it was separated before."""
         here = point[self.cells]
         if self._last is not None and np.abs(here - self._last).max() < _SAME:
             return None
@@ -62,7 +61,7 @@ class Block:
 
 
 class Blocks:
-    """Blocks of a table that is seen in subtables."""
+    """Blocks of the subtables of a table."""
 
     def __init__(self, table: CellTable, parts: Sequence[Subtable]) -> None:
         self._table, self._parts = table, parts
@@ -74,12 +73,12 @@ class Blocks:
         self._steps: dict[int, int] = {}
 
     def first(self) -> Iterator[Block]:
-        """Those of all subtables."""
+        """Return the blocks of all subtables."""
         for part in self._parts:
             yield from self._of(part, self._table.primary[part.cells])
 
     def wider(self, demands: Sequence[Demand]) -> Iterator[Block]:
-        """Demands with all subtables around theirs; each time they are asked for, one step farther."""
+        """Join the subtables around these demands, one step farther at each call."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for cell in sorted({demand.cell for demand in demands}):
             self._steps[cell] = steps = self._steps.get(cell, 0) + 1
@@ -93,7 +92,7 @@ class Blocks:
             yield from self._of(Subtable(relations, inside, 0), np.isin(inside, cells))
 
     def _of(self, part: Subtable, asked: BoolArray) -> Iterator[Block]:
-        """A subtable with some of its levels at a time."""
+        """Split the demands of a subtable into blocks."""
         primary = self._table.primary[part.cells]
         local = within(self._table, part, primary, np.zeros(len(self._table)))
         wanted = np.flatnonzero(asked & primary)
@@ -110,10 +109,10 @@ class Blocks:
 
 
 def within(table: CellTable, part: Subtable, hidden: BoolArray, moves: FloatArray) -> CellTable:
-    """A subtable by itself; cells that are suppressed must move as they do elsewhere.
+    """Return a subtable alone, whose suppressed cells must also move as in the other subtables.
 
-    `hidden` (k,): its suppressed cells, which are sensitive here. `moves` (n,): how far each cell of the
-    table moves elsewhere.
+    `hidden` (k,): its suppressed cells, treated as sensitive. `moves` (n,): the movement required of each
+    cell of the table by other subtables.
     """
     cells = part.cells
     below, above = table.below[cells], table.above[cells]
@@ -135,25 +134,25 @@ def within(table: CellTable, part: Subtable, hidden: BoolArray, moves: FloatArra
 
 _STALE = 3
 _GAIN = 1e-4
-"""Rounds in a row that gain less than this share of the bound, after which it ends."""
+"""Rounds in a row with less gain, as a share of the bound, after which separation ends."""
 
 _ITERATIONS, _SLICES = 2000, 1000
-"""Of the optimiser between two looks at the clock, and how often it goes on."""
+"""Iterations of the optimiser between two readings of the clock, and how often it continues."""
 
 _WHOLE = 1e-5
 _MOST_ROUNDED = 10_000
-"""Open cells of a relaxation up to which rounding cuts are looked for: they are made as dense rows."""
+"""Open cells up to which rounding cuts are separated: their rows are dense."""
 
 _MOST_ROUNDS = 400
-"""Of a dive, which no table has come near to."""
+"""Rounds of a dive, a safeguard that no table has come near."""
 
 
 class Modular:
-    """What every pattern costs at least, and a pattern.
+    """Computes a dual bound and patterns from the relaxation over the subtables.
 
-    `table`: as outsiders see it: whoever knows more asks for more. `clock`: when it is out, no more of them
-    are looked at: the bound stays one. `count`: of subtables. `impossible`: whether no pattern protects, as
-    the relaxation has no point. `point` (n,): of the relaxation: how much of every cell it suppresses.
+    `table`: as the outsider sees it; its bound holds for all attackers. `clock`: when it has expired,
+    separation stops and the bound stays valid. `count`: number of subtables. `impossible`: whether the
+    relaxation is infeasible, so that no pattern protects. `point` (n,): of the relaxation.
     """
 
     def __init__(self, table: CellTable, parts: list[Subtable], clock: Clock | None = None) -> None:
@@ -168,9 +167,9 @@ class Modular:
         self.impossible = False
 
     def run(self, clock: Clock, tell: Callable[[float], None]) -> None:
-        """Find rows until the bound does not rise any more, or the clock is out.
+        """Add cutting planes until the bound stops rising or the clock expires.
 
-        `tell`: told the bound.
+        `tell`: called with the bound.
         """
         stale, last = 0, 0.0
         self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
@@ -189,7 +188,7 @@ class Modular:
                 break
 
     def _rounded_rows(self, solved: Solved) -> bool:
-        """Whether rounding cuts were added, where the point violates no other rows."""
+        """Add rounding cuts where the point violates no other rows; tell whether there were any."""
         if self.impossible or solved.point.size > _MOST_ROUNDED:
             return False
         matrix, right = rounding_cuts(self._relaxation, solved.point)
@@ -197,17 +196,17 @@ class Modular:
         return bool(right.size)
 
     def widen(self, demands: Sequence[Demand]) -> None:
-        """Look farther around demands that are open over all relations, though not in a subtable."""
+        """Separate wider subtables around demands that are open over all relations only."""
         self._parts += self._blocks.wider(demands)
 
     def dive(self, clock: Clock, tell: Callable[[int], None], part: float) -> BoolArray:
-        """A pattern that protects every subtable by itself, as long as the clock has time for it, shape (n,).
+        """Dive to a pattern, shape (n,), that protects every subtable if time allows.
 
-        Cells that the relaxation suppresses most are suppressed for good, some at a time, and it is solved
-        again, until nothing is left between 0 and 1.
+        Each round suppresses the cells with the largest values for good and solves the relaxation again,
+        until it is integral.
 
-        `tell`: told how many cells are between. `part`: of the cells between 0 and 1 that are suppressed for
-        good at a time.
+        `tell`: called with the number of fractional cells. `part`: share of the fractional cells fixed per
+        round.
         """
         relaxation = self._relaxation
         lower, upper, point = relaxation.lower.copy(), relaxation.upper, relaxation.lower
@@ -231,7 +230,7 @@ class Modular:
         return np.asarray(relaxation.whole_point(np.maximum(point, lower)) > 0.5, dtype=np.bool_)
 
     def _separated(self, relaxation: Relaxation, point: FloatArray, clock: Clock) -> bool:
-        """Whether rows were found that a point violates, and added to a relaxation."""
+        """Add violated rows to a relaxation and tell whether there were any."""
         bridges = self._bridges(point)
         found = [bridges] if bridges.count else []
         for part in self._parts:
@@ -248,13 +247,13 @@ class Modular:
         return bool(found) and not self.impossible
 
     def _rounded(self, bound: float) -> float:
-        """A bound as costs can be."""
+        """Round a bound up to the next possible cost."""
         unit = unit_of(self._table.cost[self._table.free])
         return max(0.0, float(np.ceil(bound / unit - 1e-9)) / round(1.0 / unit) if unit else bound)
 
 
 def _solved(relaxation: Relaxation, clock: Clock) -> Solved:
-    """What a relaxation says; not its optimum where the clock was out before, though still a bound."""
+    """Solve a relaxation; a valid bound, but no optimum, if the clock expires before."""
     for _ in range(_SLICES):
         solved = relaxation.solve(_ITERATIONS)
         if solved.optimal or not np.isfinite(solved.bound) or clock.expired:

@@ -1,7 +1,7 @@
-"""A pattern with its bound and its cost, also for several tables of the same cells.
+"""Defines a pattern with its bound, and searches a common pattern for several tables of the same cells.
 
-Protection is monotone: what more is suppressed takes nothing from it. So the pattern of one table, with what
-the other one needs besides, protects both; each table by itself bounds the cost of all that do.
+Protection is monotone: suppressing more cells preserves it. The pattern of one table, extended for the other,
+therefore protects both; the bound of each table holds for both together.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from linkrisk.solver.run.progress import Progress, Reporter
 
 PHASE = "suppressing cells"
 OUTSIDER = "the outsider"
-"""Who attacks in the search before the one against everybody."""
+"""Attacker of the first search, before that against all attackers."""
 
 _MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Cells that are suppressed."""
+    """Suppression pattern with its cost and dual bound."""
 
     suppressed: BoolArray  # (n,)
-    cost: float  # of the secondary ones
-    bound: float  # no pattern that protects costs less
+    cost: float  # of the secondary suppressions
+    bound: float  # no protecting pattern costs less
 
     @property
     def proven(self) -> bool:
-        """Whether it is one of least cost."""
+        """Tell whether it is optimal."""
         return self.bound >= self.cost
 
 
 def tell_cost(report: Reporter, cost: float, bound: float, who: str = "") -> None:
-    """Say where the cost of the best pattern and the bound stand."""
+    """Report the cost of the incumbent and the dual bound."""
     said = f"cost {cost:,.6g}, at least {bound:,.6g}"
     report(Progress.of_cost(PHASE, cost, bound, f"{who}: {said}" if who else said, about=who))
 
 
 def unit_of(costs: FloatArray) -> float:
-    """The decimal unit, 1 or a part of it, that all costs are whole multiples of; 0 where there is none.
+    """Return the decimal unit, at most 1, of which all costs are multiples; 0 if there is none.
 
-    Costs are decimals as they are written: a float stands for the shortest decimal that is read as it.
+    Costs are read as decimals: a float stands for its shortest decimal text.
     """
     for digits in range(_MOST_DIGITS + 1):
         scaled = np.round(costs * 10.0**digits)
@@ -58,10 +58,10 @@ def unit_of(costs: FloatArray) -> float:
 
 
 Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
-"""Finds a pattern of one table, with a bound."""
+"""Finds a pattern of one table, with a dual bound."""
 
 _SHARE = 0.4
-"""Of the time that is left: for each search but the last one."""
+"""Share of the remaining time for each search but the last."""
 
 
 def common_pattern(
@@ -88,7 +88,7 @@ def common_pattern(
 def _with_more(
     search: Search, found: Pattern, table: CellTable, clock: Clock, report: Reporter | None
 ) -> Pattern:
-    """A pattern with the cheapest cells besides that another table needs."""
+    """Extend a pattern by the cheapest cells that another table needs."""
     more = search(replace(table, cost=np.where(found.suppressed, 0.0, table.cost)), clock, report)
     suppressed = found.suppressed | more.suppressed
     cost = table.cost_of(suppressed)

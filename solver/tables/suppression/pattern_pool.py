@@ -1,8 +1,8 @@
-"""A pool of good patterns, and what to try next for a better one: other costs, or two patterns combined.
+"""Keeps a pool of good patterns, and diversifies or combines them for the next try.
 
-Movements of least energy end in one of many patterns; costs decide in which. They are changed by chance, and
-cells of a good pattern, or of two, seem cheaper; or only what two of them suppress is looked at (a search by
-combination: Glover, Laguna and Martí 2000, Fundamentals of scatter search and path relinking).
+Least-energy movements end in one of many patterns, depending on the costs. These are perturbed at random,
+cells of one or two good patterns are made cheaper, or the search is restricted to the union of two patterns
+(path relinking: Glover, Laguna and Martí 2000, Fundamentals of scatter search and path relinking).
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shed
 from linkrisk.solver.tables.suppression.patterns import Tell, Witnesses
 
 _MOST = 10
-"""Patterns that are kept."""
+"""Size of the pool: diversity against quality."""
 
 _NOISE = (0.05, 0.1, 0.3, 0.6)
-"""Standard deviations of logarithms of costs."""
+"""Standard deviations of the logarithms of perturbed costs: larger ones diversify, smaller ones intensify."""
 
 _FAVOUR = 0.5
-"""What cells of the first pattern seem to cost at the second try, which is not left to chance."""
+"""Cost factor of the cells of the best pattern at the second try, which is not random."""
 
 _FAVOURS = (0.3, 0.5, 0.7, 0.9)
-"""What cells of good patterns seem to cost, of their cost."""
+"""Cost factors of the cells of good patterns: smaller ones stay closer to them."""
 
 
 _LIKE_ONE, _AMONG_TWO = 0, 1
-"""Ways of going on, of three, as likely as each other; the third is like two patterns."""
+"""Two of three equally likely moves; the third favours the cells of two patterns."""
 
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """What cells seem to cost, and which may be suppressed beside sensitive ones; None: all that may be."""
+    """Modified costs, and the cells that may be suppressed beside sensitive ones; None for all free cells."""
 
     cost: FloatArray
     among: BoolArray | None = None
 
     def of(self, table: CellTable) -> CellTable:
-        """A table where no others may be suppressed."""
+        """Return the table with only these cells free."""
         if self.among is None:
             return table
         return replace(table, fixed=table.fixed | ~(self.among | table.primary))
@@ -54,7 +54,7 @@ class Proposal:
 
 @dataclass(eq=False)
 class Pool:
-    """The cheapest patterns that were found."""
+    """Pool of the cheapest patterns found."""
 
     cost: FloatArray  # (n,) of the cells
     _found: list[tuple[float, int, BoolArray]] = field(default_factory=list, init=False)
@@ -67,23 +67,23 @@ class Pool:
 
     @property
     def best(self) -> BoolArray | None:
-        """The cheapest one, shape (n,)."""
+        """The cheapest pattern, shape (n,), or None."""
         return self._found[0][2] if self._found else None
 
     @property
     def least(self) -> float:
-        """What it costs; infinity where there is none."""
+        """Cost of the cheapest pattern; infinity if there is none."""
         return self._found[0][0] if self._found else np.inf
 
     def add(self, pattern: BoolArray, cost: float) -> None:
-        """Keep a pattern if it is a good one, and new."""
+        """Add a pattern if it is new, and keep the cheapest ones."""
         if not any(np.array_equal(pattern, other) for _, _, other in self._found):
             self._count += 1
             self._found.append((cost, self._count, pattern))
             self._found = sorted(self._found)[:_MOST]
 
     def proposal(self) -> Proposal:
-        """What to try next."""
+        """Return the next proposal."""
         self._asked += 1
         if not self._found:
             return Proposal(self.cost)
@@ -103,23 +103,23 @@ class Pool:
 
 
 _MANY_RELATIONS = 1000
-"""From so many on this is of use: programs for one level at a time take long."""
+"""Relations from which least energy is tried: below, programs for single demands are fast enough."""
 
 _PATIENCE, _WITHOUT_LIMIT = 250, 20
-"""Tries without a better pattern: in a share of a time limit; and without one, where a search that may prove
-its pattern at once is not kept waiting."""
+"""Tries without improvement, with and without a time limit; without one the exact search, which may prove its
+pattern at once, is not delayed."""
 
 HOPELESS = 1.5
-"""Least energy is given up where its first pattern costs so much more than the best one of others."""
+"""Ratio to the cost of other heuristics from which a first least-energy pattern ends the attempt."""
 
 _CHEAP = 0.1
-"""What a cell seems to cost that a point suppresses wholly, of its cost."""
+"""Cost factor of cells that a point suppresses fully."""
 
 
 class AtOnce:
-    """A search of patterns by movements of all levels at once.
+    """Primal heuristic: least-energy movements for all demands at once.
 
-    `table`: seen by the outsider only. `demands`: None of them sliding.
+    `table`: as the outsider sees it. `demands`: not sliding.
     """
 
     def __init__(self, table: CellTable, demands: Sequence[Demand], holds: Holds) -> None:
@@ -128,12 +128,12 @@ class AtOnce:
 
     @staticmethod
     def suits(table: CellTable, demands: Sequence[Demand]) -> bool:
-        """Whether a table has many relations, and neither insiders nor sliding levels."""
+        """Tell whether a table has many relations, no insiders and no sliding levels."""
         sliding = any(demand.up and demand.down for demand in demands)
         return not (sliding or table.insiders) and table.relations.shape[0] >= _MANY_RELATIONS
 
     def start(self, clock: Clock, tell: Tell) -> BoolArray | None:
-        """The cheapest pattern after many tries; None where least energy is of no use for the table.
+        """Return the cheapest pattern of many tries, or None if least energy does not suit the table.
 
         Parameters
         ----------
@@ -157,12 +157,12 @@ class AtOnce:
         return self._pool.best
 
     def like(self, point: FloatArray, clock: Clock) -> BoolArray | None:
-        """A pattern of the cells that a point, shape (n,), suppresses most; None where none was found."""
+        """Round a point, shape (n,), to a pattern of its largest cells, or None if that fails."""
         likely = np.clip(point, 0.0, 1.0)
         return self._try(Proposal(self._table.cost * (1.0 - (1.0 - _CHEAP) * likely)), clock)
 
     def thinned(self, pattern: BoolArray, order: FloatArray, clock: Clock) -> BoolArray:
-        """See `Patterns`; what least energy does not need."""
+        """See `Patterns`; drops cells that least-energy movements do not need."""
         with one_thread():
             shedding = Shedding(self._table, pattern, self._needs)
             if shedding.met < 1.0:
@@ -171,11 +171,11 @@ class AtOnce:
         return shedding.pattern if self._holds(shedding.pattern) else pattern
 
     def _try(self, proposal: Proposal, clock: Clock) -> BoolArray | None:
-        """A pattern that all levels together ask for; None where it does not protect, or is not looked at."""
+        """Try a proposal; None if its pattern does not protect or is too dear to thin."""
         table = proposal.of(self._table)
         with one_thread():
             pattern = conducting(table, self._needs, clock, lambda _: None, proposal.cost)
-            if pattern is None or clock.expired:  # then it is of nearly all cells, which take long to look at
+            if pattern is None or clock.expired:  # it has nearly all cells, which take long to drop
                 return None
             shedding = Shedding(table, pattern, self._needs)
             if shedding.met < 1.0 and self._pool.best is not None:

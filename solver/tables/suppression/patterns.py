@@ -1,8 +1,8 @@
-"""Primal heuristics: patterns that protect, demand by demand, from outsiders and from insiders.
+"""Primal heuristics: protecting patterns, demand by demand, against outsiders and insiders.
 
-For every demand the cheapest way to move its cell by its level is a linear program whose costs are those of
-the cells that it moves (Kelly, Golden and Assad 1992; Fischetti and Salazar 2000, section 5): they are
-suppressed, and cost nothing from then on. What one demand moves may meet others, too.
+For each demand a linear program finds the cheapest movement of its cell by its level (Kelly, Golden and Assad
+1992; Fischetti and Salazar 2000, section 5). The cells it moves are suppressed and cost nothing from then on;
+they may meet later demands, too.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, Noted, 
 from linkrisk.solver.tables.suppression.integer_cuts import IntegerCuts, IntegerPatterns
 
 _CHEAP = 0.01
-"""What a cell costs that is taken to be chosen, as a share of its cost."""
+"""Cost factor of cells that are likely choices."""
 
 _MOVED = 1e-9
-"""What is moved by less of its demand's level is not moved."""
+"""Share of the level below which a cell does not move."""
 
 _MET = 1e-9
-"""By how much of its level a demand may be short of it and be met."""
+"""Share of its level by which a demand may be missed and still be met."""
 
 JUST = 1e-7
-"""Relative to a sliding level, which may ask for all the way that there is: the lower end would be missed by
-rounding. Less than what demands may be short of it."""
+"""Reduction of a sliding level, relative: it may ask for the largest possible movement, which rounding would
+miss. Below the tolerance of demands."""
 
 _FEW = 12
-"""As many of the cheapest cells of each relation are tried first."""
+"""Cheapest cells of each relation tried first: fewer make programs faster, but more of them fail."""
 
 LOCAL = 5000
-"""More cells are left to a second try: a program of all of them takes long for each demand."""
+"""Cells around the cell of a demand tried first in large tables: a program of all cells takes long."""
 
 
 class Witnesses:
-    """Finds patterns by deviations that prove that they protect.
+    """Builds patterns from witnesses: movements that prove that demands are met.
 
-    `cells`: that may be suppressed; all that are not fixed by default. `most_up` (n,): how far up cells can
-    go that sliding demands are about; looked for where absent. `local`: where there are more cells, only
-    about so many around the cell of a demand are tried first.
+    `cells`: that may be suppressed; all that are not fixed by default. `most_up` (n,): how far up cells with
+    sliding demands can go; computed by default. `local`: in larger tables, about so many cells around that of
+    a demand are tried first.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class Witnesses:
     def pattern(
         self, demands: Sequence[Demand], clock: Clock, likely: FloatArray | None = None
     ) -> BoolArray | None:
-        """Cells that protect all demands when they are suppressed, shape (n,); some may not be needed.
+        """Return a pattern that meets all demands, shape (n,); some cells may be redundant.
 
-        `demands`: those that the sensitive cells do not meet among themselves. `clock`: when it has expired,
-        all cells are taken. `likely` (n,): how likely each cell is a good choice, from 0 to 1: so much
-        cheaper it is taken to be. Returns (n,): None where a demand cannot be met, whatever is suppressed.
+        `demands`: those that the sensitive cells do not meet alone. `clock`: when it has expired, all cells
+        are returned. `likely` (n,): likelihood of each cell, from 0 to 1, which lowers its cost. Returns
+        (n,): None if a demand cannot be met, whatever is suppressed.
         """
         try:
             return self.extended(self._table.primary, demands, clock, likely)
@@ -94,11 +94,11 @@ class Witnesses:
         generator: np.random.Generator | None = None,
         tell: Callable[[int], object] = bool,
     ) -> BoolArray | None:
-        """A pattern with the cells that meet some demands at the least cost, one demand after the other.
+        """Extend a pattern to meet demands at the least cost, one after the other.
 
-        `pattern` (n,): whose cells cost nothing. `generator`: of the order of the demands; the largest level
-        first without it. `tell`: called with how many are left. Returns (n,): None where a demand cannot be
-        met. Raises OutOfTimeError when the clock has expired.
+        `pattern` (n,): its cells cost nothing. `generator`: for a random order of demands; by default the
+        largest level comes first. `tell`: called with the number left. Returns (n,): None if a demand cannot
+        be met. Raises OutOfTimeError when the clock has expired.
         """
         table = self._table
         suppressed, reach = pattern.copy(), np.zeros((2, len(table)))
@@ -123,7 +123,7 @@ class Witnesses:
         return suppressed
 
     def _note(self, reach: FloatArray, cells: LongArray, moves: FloatArray) -> None:
-        """Note how far cells go up and down, shape (2, n), by multiples of a movement of suppressed cells."""
+        """Record how far multiples of a movement move cells up and down, shape (2, n)."""
         room = np.where(moves > 0, self._table.above[cells], self._table.below[cells])
         back = np.where(moves > 0, self._table.below[cells], self._table.above[cells])
         for way, part in ((moves, room), (-moves, back)):
@@ -132,7 +132,7 @@ class Witnesses:
             reach[1, cells] = np.maximum(reach[1, cells], -most)
 
     def _halves(self, demands: Sequence[Demand]) -> list[Demand]:
-        """Demands up and demands down; a sliding one is met by these two together, as far up as it goes."""
+        """Return demands up and demands down; a sliding one is split between both, as far up as possible."""
         found = []
         for demand in demands:
             if not (demand.up and demand.down):
@@ -156,7 +156,7 @@ class Witnesses:
     def _cheapest(
         self, demand: Demand, cost: FloatArray, suppressed: BoolArray
     ) -> tuple[LongArray, FloatArray] | None:
-        """The cells that move when the cell of a demand does by its level, and how far; None if it cannot."""
+        """Find the cheapest movement of a demand's cell by its level; None if there is none."""
         if self._cells.size > self._local:
             near = _Ways(self._table, self.around(demand.cell, most=self._local))
             near.begin(cost, suppressed)
@@ -177,7 +177,7 @@ class Witnesses:
         return self._all.cheapest(demand, suppressed)
 
     def around(self, cell: int, steps: float = np.inf, most: float = np.inf) -> LongArray:
-        """Cells that some relations in a row lead to, from a cell: so many steps, or about so many cells."""
+        """Return the cells near one, within so many relations or until there are about so many."""
         allowed = np.zeros(len(self._table), dtype=np.bool_)
         allowed[self._cells] = True
         known, edge = np.zeros(len(self._table), dtype=np.bool_), np.array([cell])
@@ -191,7 +191,7 @@ class Witnesses:
 
 
 class _Ways:
-    """The cheapest deviations over some cells, each of which goes up or down at its cost."""
+    """Linear program for the cheapest deviations over some cells."""
 
     def __init__(self, table: CellTable, cells: LongArray) -> None:
         self.cells, self._place = cells, np.full(len(table), -1)
@@ -213,13 +213,13 @@ class _Ways:
         )
 
     def begin(self, cost: FloatArray, suppressed: BoolArray) -> None:
-        """Take the costs of all cells, of which those that are suppressed cost nothing."""
+        """Set the costs of all cells; suppressed ones cost nothing."""
         found = np.where(suppressed, 0.0, cost)[self.cells]
         self._free = suppressed[self.cells]
         self._program.change_objective(np.arange(2 * found.size), np.concatenate([found, found]))
 
     def furthest_up(self, cell: int) -> float:
-        """How far up a cell can go; costs have to be told anew then (`begin`)."""
+        """Compute how far up a cell can go; it resets the costs (`begin`)."""
         count = self.cells.size
         at = self._place[cell]
         objective = np.zeros(2 * count)
@@ -232,7 +232,7 @@ class _Ways:
         return max(float(solution.point[at]) * (1.0 - _MET), 0.0) if solution.optimal else 0.0
 
     def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[LongArray, FloatArray] | None:
-        """Cells and deviations by which the cell of a demand moves by its level; None if it cannot."""
+        """Return the cells and deviations that move a demand's cell by its level, or None."""
         count = self.cells.size
         new = np.flatnonzero(suppressed[self.cells] & ~self._free)
         self._free[new] = True
@@ -254,7 +254,7 @@ class _Ways:
 
 
 def _cheapest_cells(table: CellTable, most: int) -> LongArray:
-    """The sensitive cells, and in each relation the cheapest others, the widest first among equals."""
+    """Select the sensitive cells and the cheapest others of each relation, the widest first among equals."""
     relations = sparse.csr_array(table.relations)
     inside = relations.indices
     rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
@@ -273,7 +273,7 @@ _LESS = 1e-9
 
 @dataclass
 class InsiderPatterns:
-    """Makes patterns protect from insiders, too: what is missing is added at the least cost."""
+    """Primal heuristic that repairs patterns against insiders at the least cost."""
 
     cuts: InsiderCuts
     _program: LinearProgram = field(init=False, repr=False)
@@ -294,11 +294,11 @@ class InsiderPatterns:
         self._columns = np.arange(2 * len(table))
 
     def protecting(self, pattern: BoolArray, clock: Clock) -> BoolArray | None:
-        """A pattern that protects from everybody, made of one that protects from the outsider, shape (n,).
+        """Repair a pattern that protects against the outsider, so that it does against all, shape (n,).
 
-        When the clock has run out, all cells that may be suppressed.
+        All cells that may be suppressed if the clock expires.
 
-        Returns (n,): None where a demand cannot be met, whatever is suppressed.
+        Returns (n,): None if a demand cannot be met, whatever is suppressed.
         """
         table = self.cuts.crowd.table
         found = pattern.copy()
@@ -324,7 +324,7 @@ class InsiderPatterns:
         return wrong
 
     def _thinned(self, table: CellTable, pattern: BoolArray, added: BoolArray, clock: Clock) -> BoolArray:
-        """Leave out cells that were added, the dearest first, while all demands hold without them."""
+        """Drop added cells, the dearest first, while all demands stay met."""
         chosen = np.flatnonzero(added & table.free)
         for cell in chosen[np.argsort(-table.cost[chosen], kind="stable")]:
             if clock.expired:
@@ -338,14 +338,14 @@ class InsiderPatterns:
         return pattern
 
     def _added(self, wrong: Unmet, suppressed: BoolArray) -> BoolArray | None:
-        """Cells that move when the cell of a demand does by its level, in the eyes of an attacker."""
+        """Return the cells of the cheapest movement that meets a demand against an attacker."""
         below, above = self.cuts.crowd.bounds(wrong.owner)
         demand, moved = wrong.demand, np.zeros(suppressed.size, dtype=np.bool_)
         level, sliding = demand.level, demand.up and demand.down
-        if sliding:  # where it asks for all the way that there is, the lower end would be missed by rounding
+        if sliding:  # a level that asks for the largest possible movement would be missed by rounding
             level *= 1.0 - JUST
         up = level if demand.up else 0.0
-        if sliding:  # as far up as it goes, and the rest down
+        if sliding:  # as far up as possible, and the rest down
             up = min(up, self._furthest_up(demand.cell, below, above))
         down = level - up if demand.down else 0.0
         for part, way in ((up, True), (down, False)):
@@ -357,7 +357,7 @@ class InsiderPatterns:
         return moved
 
     def _furthest_up(self, cell: int, below: FloatArray, above: FloatArray) -> float:
-        """How far up an attacker thinks that a cell can go where all is suppressed that may be."""
+        """Compute how far up an attacker considers a cell possible if all free cells are suppressed."""
         cells, open_to = above.size, ~self.cuts.crowd.table.fixed
         upper = np.concatenate([np.where(open_to, above, 0.0), np.where(open_to, below, 0.0)])
         upper[cell + cells] = 0.0
@@ -390,7 +390,7 @@ class InsiderPatterns:
 
 @dataclass
 class CrowdWitnesses:
-    """Patterns that protect from everybody: those of the outsider, with what insiders ask for."""
+    """Primal heuristic against all attackers: a pattern against the outsider, repaired against insiders."""
 
     outsider: Witnesses
     insiders: InsiderPatterns
@@ -410,9 +410,9 @@ class CrowdWitnesses:
 def search_parts(
     table: CellTable, clock: Clock | None = None
 ) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | CrowdWitnesses | IntegerPatterns]:
-    """What finds violated rows, and what makes patterns: from the outsider alone or from everybody.
+    """Return the separator and the primal heuristic, against the outsider alone or against all attackers.
 
-    Of counts both ask for whole tables, which show what fractions do.
+    For counts both require integral witnesses, which prove protection against fractional attacks, too.
     """
     cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
     own = InsiderCuts(Crowd.of(table), clock) if table.insiders else None
@@ -424,7 +424,7 @@ def search_parts(
 
 
 Tell = Callable[[float], None]
-"""Told what the cheapest pattern so far costs."""
+"""Called with the cost of the incumbent."""
 
 
 Rows = CapacityCuts | Noted | SeparatorOf | IntegerCuts
@@ -432,24 +432,24 @@ Making = Witnesses | CrowdWitnesses | IntegerPatterns
 
 
 class Patterns(Protocol):
-    """A way to make patterns that protect."""
+    """Interface of primal heuristics."""
 
     def start(self, clock: Clock, tell: Tell) -> BoolArray | None:
-        """A pattern to begin with, shape (n,); None where this way finds none."""
+        """Return an initial pattern, shape (n,), or None if none is found."""
         ...
 
     def like(self, point: FloatArray, clock: Clock) -> BoolArray | None:
-        """A pattern of the cells that a point suppresses most, shape (n,); None where none was found."""
+        """Round a point to a pattern of its largest cells, shape (n,), or None if that fails."""
         ...
 
     def thinned(self, pattern: BoolArray, order: FloatArray, clock: Clock) -> BoolArray:
-        """A pattern that protects, less what is not needed, the largest in an order first, shape (n,)."""
+        """Drop redundant cells from a protecting pattern, shape (n,), in descending order."""
         ...
 
 
 @dataclass(eq=False)
 class OneByOne:
-    """The cheapest movement for one level after the other, less what is not needed in the end."""
+    """Primal heuristic: the cheapest movement for one demand after the other, then thinning."""
 
     table: CellTable
     separator: Rows
@@ -459,7 +459,7 @@ class OneByOne:
         self.thinned = Thinning(self.table, protection(self.separator))
 
     def start(self, clock: Clock, tell: Tell) -> BoolArray | None:
-        """See `Patterns`; where the clock was out all cells, which nobody has looked at."""
+        """See `Patterns`; if the clock expires, all cells, untested."""
         found = self.witnesses.pattern(self.separator.open, clock)
         if found is None:
             return None

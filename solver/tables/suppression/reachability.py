@@ -1,4 +1,4 @@
-"""What cannot be kept from whom, whatever is suppressed."""
+"""Finds demands that cannot be met, whatever is suppressed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _ADVICE = "lower their levels, let more cells be suppressed, or go as far as pos
 
 
 def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
-    """What cannot be kept from whom, with all cells suppressed that may be.
+    """List the demands that cannot be met if all free cells are suppressed.
 
-    `table`: with its insiders. Raises OutOfTimeError if the clock is out before all is looked at.
+    `table`: with its insiders. Raises OutOfTimeError if the clock expires before all demands are decided.
     """
     if table.counts:
         return unreachable_in_whole_numbers(table, clock)
@@ -36,7 +36,7 @@ def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
 
 
 def short_of_its_level(table: CellTable, cell: int, short: float) -> str:
-    """A line on one cell that is short of its level whatever is suppressed."""
+    """Describe a cell that misses its level whatever is suppressed."""
     return (
         f"{table.title(cell)} cannot be protected: with all cells suppressed it is still short of its level "
         f"by {short:g}; lower its level, or let more cells be suppressed"
@@ -44,7 +44,7 @@ def short_of_its_level(table: CellTable, cell: int, short: float) -> str:
 
 
 def kept_from_nobody(table: CellTable) -> str:
-    """A line on what cannot be kept from whom."""
+    """Describe the demands that cannot be met, with their attackers."""
     found = unreachable(table)
     names = ("the outsider", *(one.name for one in table.insiders))
     shown = "; ".join(
@@ -56,7 +56,7 @@ def kept_from_nobody(table: CellTable) -> str:
 
 
 def found_by_the_audit(table: CellTable, audit: CrowdAudit) -> str:
-    """The same of an audit of all cells suppressed that may be: of each cell, the worst."""
+    """Return the worst unmet demand of each cell, from an audit with all free cells suppressed."""
     wrong = (audit.short > 0).nonzero()[0]
     shown = "; ".join(
         f"{table.title(int(audit.cells[at]))} from {audit.names[audit.short_of[at]]}, by {audit.short[at]:g}"

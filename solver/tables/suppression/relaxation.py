@@ -1,18 +1,16 @@
-"""The linear relaxation of cell suppression, mixed-integer rounding cuts, and bounds safe in floating point.
+"""Solves the linear relaxation with mixed-integer rounding cuts and safe dual bounds.
 
-The relaxation keeps the rows that are found, and holds the cells that are still open only; what is decided
-for good is moved to the right-hand sides.
+The relaxation keeps its cutting planes and holds the open cells only; fixed cells move to the right-hand
+sides.
 
-Rounding cuts combine rows of the relaxation: integer points satisfy them, its optimum does not. For any
-multipliers u >= 0 the rows give ``u A x >= u b``, and with v = u A, and f0 the part of u b after the point,
-every whole x >= 0 keeps ``sum (floor(v_j) + min(1, frac(v_j) / f0)) x_j >= ceil(u b)`` (mixed integer
-rounding, Nemhauser and Wolsey 1990). The multipliers are those by which a basis makes its rows, less their
-whole parts, and multiples of them: with a determinant of 2 these are the zero-half cuts of Caprara and
-Fischetti (1996).
+Rounding cuts combine rows into one that integral points satisfy and the optimum of the relaxation violates.
+For multipliers u >= 0 the rows give ``u A x >= u b``. With v = u A and f0 the fractional part of u b, every
+integral x >= 0 satisfies ``sum (floor(v_j) + min(1, frac(v_j) / f0)) x_j >= ceil(u b)`` (mixed integer
+rounding, Nemhauser and Wolsey 1990). The multipliers are rows of the basis inverse without their integral
+parts, and multiples of them: with determinant 2 these are the zero-half cuts of Caprara and Fischetti (1996).
 
-Taken as they are, some are below 0. What such a row has beyond its right-hand side is a continuous s >= 0,
-with which ``u A x + |u| s >= u b``; it counts with ``|u| / f0`` in the rounded row (Gomory 1960), and is
-written as ``A x - b`` there.
+Some multipliers are negative. The slack s >= 0 of such a row is continuous, with ``u A x + |u| s >= u b``;
+its coefficient in the rounded row is ``|u| / f0`` (Gomory 1960), and it is substituted by ``A x - b``.
 """
 
 from __future__ import annotations
@@ -27,41 +25,41 @@ from linkrisk.formulations.programs import Cuts, LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, linear_program
 
 _AGE = 8
-"""That of rows, unless it is set otherwise."""
+"""Default age of rows."""
 
 _ROOM = 3
-"""Where there are so many rows for each open cell, none is kept longer than usual: programs would be slow."""
+"""Rows per open cell from which the default age applies: more would slow the relaxation."""
 
 _FEW = 40
-"""As many rows are taken away at a time, at least."""
+"""Fewest rows removed at a time, as each removal costs a warm start."""
 
 _SLACK = 1e-6
 _SURE = 1e-10
-"""By how much of its terms a contradiction must be one."""
+"""Least relative violation that proves infeasibility."""
 
 _OPTIONS = LinearOptions(own={"presolve": "off"})
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What a solve of the relaxation says."""
+    """Result of solving the relaxation."""
 
     point: FloatArray  # (k,) of the open cells
-    # no point is cheaper: computed from the duals with all roundings on the safe side; inf where there is no
+    # dual bound, rounded safely; inf if the relaxation is infeasible
     # point
     bound: float
-    # (k,) how much the bound rises, at least, for each cell that is moved from the bound it is at
+    # (k,) least rise of the bound per cell that leaves its bound
     reduced: FloatArray
-    optimal: bool  # False where the search was cut short, or where there is no point
+    optimal: bool  # False if the solve was cut short or the relaxation is infeasible
 
 
 class Relaxation:
-    """``minimise objective x`` over rows ``matrix x >= right`` and the bounds.
+    """Linear program: ``minimise objective x`` over rows ``matrix x >= right`` and the bounds.
 
-    `rows`: over all cells; lower bounds only. `objective`, `lower`, `upper` (n,): where lower and upper are
-    equal, the cell is decided. `cells` (k,): the open ones. `objective`, `lower`, `upper` (k,): theirs.
-    `constant`: what the cells cost that are decided. `matrix` (r, k). `right` (r,). `age`: solves after which
-    a row that was slack in all of them is taken away.
+    `rows`: over all cells; lower bounds only. `objective`, `lower`, `upper` (n,): a cell whose bounds are
+    equal is fixed. `cells` (k,): the open ones. `objective`, `lower`, `upper` (k,): theirs. `constant`: cost
+    of the fixed cells. `matrix` (r, k). `right` (r,). `age`: solves after which a row that was slack in all
+    of them is removed.
     """
 
     def __init__(self, rows: Cuts, objective: FloatArray, lower: FloatArray, upper: FloatArray) -> None:
@@ -80,15 +78,15 @@ class Relaxation:
         self._program = self._handed_over()
 
     def whole_point(self, point: FloatArray) -> FloatArray:
-        """A point of all cells, shape (n,)."""
+        """Extend a point to all cells, shape (n,)."""
         found = self._decided.copy()
         found[self.cells] = point
         return found
 
     def bounds_where(self, ones: LongArray, zeros: LongArray) -> tuple[FloatArray, FloatArray] | None:
-        """Bounds of the open cells where some of all cells are suppressed, and some published.
+        """Return bounds of the open cells with some cells suppressed and some published.
 
-        None where one of them was decided otherwise for good.
+        None if one of them is fixed otherwise.
         """
         lower, upper = self.lower.copy(), self.upper.copy()
         for cells, value in ((ones, 1.0), (zeros, 0.0)):
@@ -104,7 +102,7 @@ class Relaxation:
 
     @property
     def program(self) -> LinearProgram:
-        """In the hands of the optimiser."""
+        """The program of the optimiser."""
         return self._program
 
     def rows(self) -> Cuts:
@@ -116,12 +114,12 @@ class Relaxation:
         return Cuts(spread, self.right, np.full(self.right.size, np.inf))
 
     def restrict(self, lower: FloatArray, upper: FloatArray) -> None:
-        """Solve within these bounds from now on, shape (k,)."""
+        """Set the bounds for the next solves, shape (k,)."""
         self._now = (lower, upper)
         self._program.change_column_bounds(self._everyone, lower, upper)
 
     def solve(self, iterations: int | None = None) -> Solved:
-        """Solve from the last basis."""
+        """Solve with a warm start from the last basis."""
         found = self._program.solve(iterations=iterations)
         if self._impossible(found, self._now):
             return Solved(self.lower, np.inf, np.zeros(self.lower.size), optimal=False)
@@ -133,7 +131,7 @@ class Relaxation:
         return Solved(point, bound, reduced, found.optimal)
 
     def look(self, place: int, value: float, iterations: int) -> float:
-        """A bound where one cell is given a value, after few iterations."""
+        """Strong branching: bound with one cell fixed, after few iterations."""
         lower, upper = self._now
         at, given = np.array([place]), np.array([value])
         self._program.change_column_bounds(at, given, given)
@@ -144,7 +142,7 @@ class Relaxation:
         return np.inf if self._impossible(found, (low, high)) else self._safe(found.duals, (low, high))[0]
 
     def add_open(self, matrix: sparse.csr_array, right: FloatArray) -> None:
-        """Add rows over the open cells, and take away those that have long been slack."""
+        """Add rows over the open cells and remove those that were slack for long."""
         if not right.size:
             return
         self._purge()
@@ -154,27 +152,27 @@ class Relaxation:
         self._age = np.concatenate([self._age, np.zeros(right.size)])
 
     def decide(self, zeros: BoolArray, ones: BoolArray) -> None:
-        """Cells that are published, or suppressed, in every pattern that is searched for, shape (k,).
+        """Fix cells as published or suppressed, shape (k,), for the rest of the search.
 
-        What was decided before stays: a reduced cost says nothing of the other side then.
+        Earlier fixings stay: the reduced cost of a fixed cell does not exclude the other value.
         """
         still = self.upper > self.lower
         self.upper[zeros & still], self.lower[ones & still] = 0.0, 1.0
 
     def smaller(self, objective: FloatArray) -> Relaxation:
-        """The relaxation without the cells that were decided since; `objective` is that of all cells."""
+        """Return the relaxation without the cells fixed since; `objective` is that of all cells."""
         none = np.zeros(objective.size, dtype=np.bool_)
         return self.where(none, none, objective)
 
     def where(self, zeros: BoolArray, ones: BoolArray, objective: FloatArray) -> Relaxation:
-        """The relaxation where some cells are published and some suppressed, unless decided otherwise."""
+        """Return the relaxation with some cells published and some suppressed, unless fixed otherwise."""
         lower, upper = self.limits(zeros, ones)
         found = Relaxation(self.rows(), objective, lower, upper)
         found._kept = self._kept
         return found
 
     def limits(self, zeros: BoolArray, ones: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Bounds of all cells where some are published and some suppressed, unless decided otherwise."""
+        """Return bounds of all cells with some published and some suppressed, unless fixed otherwise."""
         lower, upper = self._decided.copy(), self._decided.copy()
         lower[self.cells], upper[self.cells] = self.lower, self.upper
         still = upper > lower
@@ -182,7 +180,7 @@ class Relaxation:
         return lower, upper
 
     def open_ones(self) -> BoolArray:
-        """Which of all cells are not decided, shape (n,)."""
+        """Tell which of all cells are open, shape (n,)."""
         found = np.zeros(self._decided.size, dtype=np.bool_)
         found[self.cells] = self.upper > self.lower
         return found
@@ -190,7 +188,7 @@ class Relaxation:
     # ---- parts
 
     def open_part(self, rows: Cuts) -> tuple[sparse.csr_array, FloatArray]:
-        """Rows over the open cells: the others are in the right-hand side."""
+        """Restrict rows to the open cells; the others move to the right-hand sides."""
         matrix = rows.matrix
         right = rows.lower - matrix @ self._decided
         place = self._place[matrix.indices]
@@ -221,7 +219,7 @@ class Relaxation:
         self.matrix, self.right, self._age = self.matrix[stays], self.right[stays], self._age[stays]
 
     def _impossible(self, found: LinearSolution, bounds: tuple[FloatArray, FloatArray]) -> bool:
-        """Whether there is no point, by multipliers whose row even the best point within bounds violates."""
+        """Prove infeasibility by multipliers whose row no point within the bounds satisfies."""
         if found.status != "infeasible" or found.ray is None:
             return bool(found.status == "infeasible")
         for ray in (found.ray, -found.ray):
@@ -235,11 +233,11 @@ class Relaxation:
     def _safe(
         self, duals: FloatArray, bounds: tuple[FloatArray, FloatArray] | None = None
     ) -> tuple[float, FloatArray]:
-        """A bound by any multipliers, less all that rounding may have added to it; and reduced costs.
+        """Return a safe dual bound for any multipliers, and reduced costs.
 
-        ``c x >= y b + (c - y A) x`` for every y >= 0, and the last part is at least its least over the
+        ``c x >= y b + (c - y A) x`` for every y >= 0, and the last term is at least its minimum over the
         bounds. A sum of k products is off by at most k u times the sum of their absolute values (Higham,
-        Accuracy and stability of numerical algorithms, section 3.1).
+        Accuracy and stability of numerical algorithms, section 3.1), which is subtracted.
         """
         lower, upper = self._now if bounds is None else bounds
         used = np.flatnonzero(duals > 0.0)
@@ -267,26 +265,26 @@ def _stacked(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_ar
 
 _MULTIPLES = (1.0, -1.0, 2.0, -2.0, 3.0)
 _MOST_ROWS = 80
-"""Fractional cells whose rows are looked at."""
+"""Fractional cells whose basis rows give cuts: more cuts against slower rounds."""
 
 _MOST = 30
 _NOTHING = 1e-7
 _SAFE = 1e-9
-"""More than what sums in floating point are off by here."""
+"""Margin above the rounding error of sums here."""
 
 _UP = 1.0 + 1e-12
 _TINY = 1e-7
-"""Coefficients below this share of the largest are left out."""
+"""Share of the largest coefficient below which coefficients are dropped."""
 
 _LEAST_PART, _MOST_PART = 0.05, 0.999
 _VIOLATED = 0.02
-"""By how much, in Euclidean distance, a row must cut."""
+"""Least Euclidean distance by which a cut must be violated."""
 
 _PARALLEL = 0.9
 
 
 def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
-    """Rows over the open cells that the optimum of the relaxation violates, with their right-hand sides.
+    """Return violated rounding cuts over the open cells, with their right-hand sides.
 
     `relaxation`: just solved. `point` (k,): its optimum.
     """
@@ -307,7 +305,7 @@ def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr
 def _mixed(
     relaxation: Relaxation, multipliers: FloatArray, point: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Rounded rows by multipliers of either sign, shape (c, r)."""
+    """Round rows by multipliers of either sign, shape (c, r)."""
     rows, right, rest = rounded(multipliers @ relaxation.matrix, multipliers @ relaxation.right, point)
     below = np.maximum(-multipliers, 0.0)
     mixed = np.flatnonzero((below > _NOTHING).any(axis=1) & (rest > 0.0))
@@ -324,12 +322,12 @@ def _mixed(
 def rounded(
     sums: FloatArray, right: FloatArray, point: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rows ``sums x >= right`` rounded such that all points of zeros and ones keep them.
+    """Round rows ``sums x >= right`` into ones that all points of zeros and ones satisfy.
 
-    Cells that are near 1 are counted from there: for ``1 - x`` the same holds as for x.
+    Cells near 1 are complemented: for ``1 - x`` the same holds as for x.
 
-    `sums` (c, k). `right` (c,). `point` (k,): what should violate them. Returns: a row of zeros where
-    rounding gives nothing. Returns (c,): f0; 0 where rounding gives nothing.
+    `sums` (c, k). `right` (c,). `point` (k,): to be cut off. Returns: a row of zeros where rounding gives
+    nothing. Returns (c,): f0; 0 where rounding gives nothing.
     """
     turned = point > 1.0 - 1e-6
     right = right - sums[:, turned].sum(axis=1)
@@ -348,7 +346,7 @@ def rounded(
 
 
 def _chosen(rows: FloatArray, right: FloatArray, point: FloatArray) -> list[int]:
-    """The deepest rows, none of which is nearly parallel to another."""
+    """Select the deepest cuts, no two of them nearly parallel."""
     there = point > 1e-6  # other cells are in no violation, however many there are
     shown = rows[:, there]
     length = np.sqrt((shown * shown).sum(axis=1))

@@ -1,11 +1,11 @@
-"""Repairs a pattern: demands that are open over all relations are met by the cheapest more cells.
+"""Repairs a pattern: meets demands that are open over all relations at the least cost.
 
-Every open demand is met by the movement that suppresses the cheapest more cells (Kelly, Golden and Assad
-1992); what it suppresses costs nothing from then on. A pattern only grows, so that what is met stays met.
+Each open demand is met by the movement that suppresses the cheapest additional cells (Kelly, Golden and Assad
+1992), which cost nothing from then on. The pattern only grows, so that demands stay met.
 
-Thinning comes after the repair: all demands are met once more, by cells of the pattern only, in another order
-and at other costs. What is not needed this time is published, so that a pattern gets cheaper and cheaper; it
-protects at any time. Both take any attackers, each as a view of the table.
+Thinning then meets all demands again, with cells of the pattern only, in another order and at other costs.
+Cells not needed in a round are published; the pattern protects at any time. Both work against any attackers,
+each given as a view of the table.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.patterns import Witnesses
 
 Tell = Callable[[int], None]
-"""Told how many demands are left."""
+"""Called with the number of demands left."""
 
 
 class CannotMeetError(Exception):
-    """A demand that no movement meets, whatever is suppressed."""
+    """Raised for a demand that no movement meets, whatever is suppressed."""
 
 
 @dataclass(eq=False)
 class Attacked:
-    """The table as one attacker sees it."""
+    """Table as one attacker sees it."""
 
     view: CellTable
-    # (n,) how far cells are known to go up when all are suppressed; of sliding demands all the way
+    # (n,) how far up cells can go if all are suppressed; all the way for sliding demands
     most_up: FloatArray
     witnesses: Witnesses = field(init=False, repr=False)
 
@@ -51,11 +51,11 @@ def repaired(
     tell: Tell,
     known: Sequence[Witness] = (),
 ) -> tuple[BoolArray, int, bool]:
-    """A pattern with more cells, such that no attacker finds out too much; and how many demands were open.
+    """Extend a pattern until it protects against all attackers; count the demands that were open.
 
     `attackers`: the outsider first. `pattern` (n,). `known`: movements that may meet some of them. Returns
-    shape (n,). Returns: False where the clock was out before all demands were met; the pattern is the given
-    one then. Raises CannotMeetError if a demand cannot be met, whatever is suppressed.
+    shape (n,). Returns: False if the clock expired before all demands were met; the pattern is then the given
+    one. Raises CannotMeetError if a demand cannot be met, whatever is suppressed.
     """
     suppressed, opened = pattern, 0
     for attacked in attackers:
@@ -73,22 +73,22 @@ def repaired(
 
 
 _NOISE = 0.5
-"""Costs are taken to be less by up to this share, by chance, so that each round finds other movements."""
+"""Largest random cost reduction, as a share: more noise finds other movements, but dearer ones."""
 
 
 @dataclass(eq=False)
 class Thinning:
-    """A pattern that protects, made cheaper."""
+    """Makes a protecting pattern cheaper."""
 
     attackers: Sequence[Attacked]
     suppressed: BoolArray  # (n,)
     _demands: list[tuple[Demand, ...]] = field(default_factory=list, init=False)
 
     def run(self, table: CellTable, clock: Clock, tell: Tell, most_rounds: int, patience: int) -> int:
-        """Meet all demands again and again; how many cells are published in the end that were not.
+        """Meet all demands in rounds; return the number of cells published.
 
-        `table`: whose costs count. `tell`: told how many demands are still to be met in this round.
-        `patience`: rounds without gain after which it ends.
+        `table`: whose costs count. `tell`: called with the number of demands left in this round. `patience`:
+        rounds without gain before it ends.
         """
         if clock.expired:
             return 0
@@ -109,7 +109,7 @@ class Thinning:
     def _again(
         self, table: CellTable, clock: Clock, tell: Tell, generator: np.random.Generator, turn: int
     ) -> BoolArray | None:
-        """The cells of the pattern that are needed this time; None where the clock was out."""
+        """Return the cells needed in this round, or None if the clock expired."""
         needed = table.primary
         likely = generator.uniform(0.0, _NOISE, len(table)) if turn else None
         for attacked, demands in zip(self.attackers, self._demands, strict=True):
@@ -121,7 +121,7 @@ class Thinning:
                 )
             except OutOfTimeError:
                 return None
-            if more is None:  # by less than an optimiser can tell: this round is none
+            if more is None:  # missed by less than the tolerance of the optimiser: give this round up
                 return None
             needed = more
         return needed
