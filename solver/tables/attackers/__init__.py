@@ -1,1 +1,1 @@
-"""What attackers find out: their programs for the search, and the audit, which shares nothing with it."""
+"""Linear and integer programs of attackers, and the audit, which shares nothing with the search."""

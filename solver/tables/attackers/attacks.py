@@ -1,4 +1,4 @@
-"""Attacks: linear programs for how far a cell can go, one after the other, and deviations seen before."""
+"""Solves attacks: linear programs for the range of a cell, preceded by stored deviations."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, l
 _OPTIONS = LinearOptions(
     feasibility=1e-9,
     optimality=1e-9,
-    # What changes from one attack to the next is the objective, and all coefficients are near 1.
+    # Only the objective changes between attacks, and all coefficients are near 1.
     own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
 )
 _ITERATIONS = 2
-"""For each relation, at most, where another way is left: with bounds far apart it may go round for ever."""
+"""Iterations per relation before another method is tried: with bounds far apart the simplex method may cycle.
+"""
 
 _FEWEST = 2_000
 
 _OTHER_WAYS = (_OPTIONS, LinearOptions(feasibility=1e-9, optimality=1e-9), LinearOptions())
-"""Where an optimiser fails: from scratch, then with scaling and presolve, at last less exactly."""
+"""Fallbacks of a failed solve: from scratch, then with scaling and presolve, at last with loose tolerances.
+"""
 
 _ENTRIES = 2_000_000
-"""Deviations and multipliers that are held at once."""
+"""Numbers stored for deviations and multipliers at once: memory against repeated solves."""
 
 _RESIDUAL = 1e-9
-"""What a relation may be off by, of the largest deviation."""
+"""Largest residual of a relation, relative to the largest deviation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Attacks that are asked for, one after the other; arrays of shape (a,)."""
+    """Attacks to be solved in order; arrays of shape (a,)."""
 
     cell: LongArray
     sign: FloatArray  # up (1) or down (-1)
-    enough: FloatArray  # a deviation from which on the cell need not go further; inf for as far as it goes
-    # how far cells that are not sensitive may move at most, when they are suppressed wholly
+    enough: FloatArray  # deviation beyond which the cell need not go; inf for as far as possible
+    # limit on the movement of other cells when they are fully suppressed
     within: FloatArray
 
     def __getitem__(self, chosen: LongArray | BoolArray | slice) -> Asked:
@@ -60,7 +62,7 @@ Ended = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The suppressed cells and their relations, cell by cell."""
+    """Suppressed cells and their relations, cell by cell."""
 
     starts: LongArray
     rows: LongArray
@@ -72,13 +74,13 @@ class Part:
     relations: int
 
     def bounds(self, within: float) -> tuple[FloatArray, FloatArray]:
-        """Where free cells move within so much when they are suppressed wholly."""
+        """Return the bounds of free cells for this limit when they are fully suppressed."""
         most = np.where(self.free, within, np.inf)
         return -np.minimum(self.below, most) * self.share, np.minimum(self.above, most) * self.share
 
 
 class Small:
-    """A program for our own simplex method, with an optimiser where that does not come to an end."""
+    """Small program for our own simplex method, with an optimiser as fallback."""
 
     def __init__(self, part: Part) -> None:
         self._part = part
@@ -89,7 +91,7 @@ class Small:
         self._restart()
 
     def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
-        """What attacks end with, one by one; None where one was needless."""
+        """Solve attacks one by one; yield None for one that became needless."""
         part = self._part
         relations = Relations(part.starts, part.rows, part.values)
         reach = Reach(part.below, part.above, part.share, part.free)
@@ -126,7 +128,7 @@ class Small:
 
 
 class Large:
-    """A program in the hands of an optimiser."""
+    """Large program, solved by an optimiser."""
 
     def __init__(self, part: Part) -> None:
         cells = part.share.size
@@ -152,14 +154,14 @@ class Large:
         return linear_program(model, options)
 
     def run(self, asked: Asked, stop: float) -> Iterator[Ended | None]:
-        """What attacks end with, one by one; None where one was needless."""
+        """Solve attacks one by one; yield None for one that became needless."""
         for number in range(len(asked)):
             yield self.one(asked, number)
             if _short(self._point, asked, number, stop):
                 return
 
     def one(self, asked: Asked, number: int) -> Ended:
-        """One of some attacks."""
+        """Solve one of the attacks."""
         self._bound(float(asked.within[number]))
         goal, sign = int(asked.cell[number]), float(asked.sign[number])
         return self._furthest(goal, sign, float(asked.enough[number]))
@@ -181,7 +183,7 @@ class Large:
         for options in _OTHER_WAYS:
             if solution.optimal:
                 break
-            self._program = self._handed_over(options)  # to stay where one is is feasible: the way was wrong
+            self._program = self._handed_over(options)  # not to move is feasible: the optimiser failed
             self._program.change_objective(self._goal, np.array([-sign]))
             solution = self._program.solve(iterations=None if options is _OTHER_WAYS[-1] else most)
         if not solution.optimal:
@@ -191,32 +193,32 @@ class Large:
 
 
 def _short(point: FloatArray, asked: Asked, number: int, stop: float) -> bool:
-    """Whether an attack falls short of what is enough, if anything is."""
+    """Tell whether an attack falls short of its limit, if it has one."""
     enough = float(asked.enough[number])
     return bool(enough < np.inf and asked.sign[number] * point[asked.cell[number]] < stop * enough)
 
 
 _SMALL = 1000
-"""Relations up to which our own simplex method is faster, as it holds the inverse of the basis."""
+"""Relations up to which our own simplex method is faster, as it holds a dense inverse of the basis."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attack:
-    """How far an attacker must think that a cell could go, one way."""
+    """Range of a cell in one direction, given what an attacker knows."""
 
-    found: float  # by the deviations that were found: a lower bound up to the tolerance of the optimiser
-    cells: LongArray  # (k,) the cells that are suppressed at all
+    found: float  # lower bound up to the tolerance of the optimiser, from the deviations found
+    cells: LongArray  # (k,) the cells suppressed at least in part
     deviations: FloatArray  # (k,) theirs
     goal: int
     sign: float
-    rows: LongArray  # (m,) the relations that these cells are in
+    rows: LongArray  # (m,) the relations of these cells
     multipliers: FloatArray  # (m,) theirs
 
 
 class Attacker:
-    """Knows which cells are suppressed, wholly or in part, and asks how far others could go.
+    """Solves attacks on a pattern, integral or fractional.
 
-    Its program holds these cells only, and the relations that they are in: what is published cannot move.
+    Its program holds the suppressed cells and their relations only: published cells cannot move.
     """
 
     def __init__(self, table: CellTable) -> None:
@@ -226,7 +228,7 @@ class Attacker:
         self._above, self._below, self._free = table.above, table.below, table.free
 
     def knows(self, suppressed: FloatArray) -> None:
-        """Take a pattern, shape (n,)."""
+        """Set the pattern, shape (n,)."""
         self._cells = cells = np.flatnonzero(suppressed)
         counts = np.diff(self._by_cell.indptr)[cells]
         starts = np.concatenate([[0], np.cumsum(counts)])
@@ -251,10 +253,10 @@ class Attacker:
         )
 
     def attacks(self, asked: Asked, stop: float = 0.0) -> Iterator[Attack | None]:
-        """Move cells as far as they go, or as is enough; None where an attack before did already.
+        """Yield attacks as far as possible or required; None if an earlier one moved the cell far enough.
 
-        `stop`: the first attack that falls short of this share of what is enough is the last. Raises
-        RuntimeError if the optimiser fails.
+        `stop`: the first attack below this share of its limit is the last. Raises RuntimeError if the
+        optimiser fails.
         """
         at = np.searchsorted(self._cells, asked.cell)
         local = Asked(at, asked.sign, asked.enough, asked.within)
@@ -268,7 +270,7 @@ class Attacker:
             yield Attack(found, self._cells, point, cell, sign, self._rows, multipliers)
 
     def attack(self, cell: int, sign: float, enough: float = np.inf, within: float = np.inf) -> Attack:
-        """One attack."""
+        """Solve one attack."""
         given = (np.array([one]) for one in (sign, enough, within))
         found = next(self.attacks(Asked(np.array([cell]), *given)))
         if found is None:
@@ -276,7 +278,7 @@ class Attacker:
         return found
 
     def most(self, attack: Attack) -> FloatArray:
-        """What each suppressed cell adds at most, shape (n,) (`formulations.tables.attacker.reach`)."""
+        """Bound the contribution of each suppressed cell, shape (n,) (see `formulations.tables.attacker`)."""
         multipliers = np.zeros(self._by_cell.shape[0])
         multipliers[attack.rows] = attack.multipliers
         goal = np.zeros(len(self._table))
@@ -285,19 +287,19 @@ class Attacker:
 
 
 def signs_of(demand: Demand) -> list[float]:
-    """Which ways a demand asks for: up, down, or both, whose sum counts."""
+    """Return the directions of a demand: up, down, or both, whose sum counts."""
     return [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
 
 
 _NOTHING = 1e-9
-"""What moves by so much less than the cell that moves most does not move."""
+"""Share of the largest movement below which a cell does not move."""
 
 
 class Seen:
-    """Deviations d with ``M d = 0``. Any multiple of one that keeps within the bounds is a deviation, too.
+    """Stores deviations d with ``M d = 0``; their multiples within the bounds are feasible, too.
 
-    `most`: as many are kept, the latest; of each attack only the last. `asked` (n,): the cells whose reach is
-    asked for; all where absent.
+    `most`: number of deviations kept, the latest, one for each attack. `asked` (n,): the cells whose reach is
+    wanted; all by default.
     """
 
     def __init__(self, table: CellTable, most: int = 300, asked: BoolArray | None = None) -> None:
@@ -308,10 +310,10 @@ class Seen:
         self._stale = True
 
     def add(self, attack: Hashable, cells: LongArray, deviations: FloatArray, within: float = np.inf) -> None:
-        """Remember deviations of some cells, by which attack they were found; all others stay.
+        """Store the deviations of some cells by attack; all other cells stay.
 
-        `cells` (k,). `deviations` (k,). `within`: how far cells that are not sensitive may move at most when
-        they are suppressed wholly.
+        `cells` (k,). `deviations` (k,). `within`: limit on the movement of cells that are not sensitive when
+        they are fully suppressed.
         """
         size = np.abs(deviations)
         moves = size > _NOTHING * size.max(initial=0.0)
@@ -323,7 +325,7 @@ class Seen:
             self._stale = True
 
     def reach(self, suppressed: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How far each cell that is asked for goes up, and down, in a pattern: at least, shape (n,) each."""
+        """Return lower bounds on how far each wanted cell goes up and down in a pattern, shape (n,) each."""
         up, down = np.zeros(suppressed.size), np.zeros(suppressed.size)
         if not self._found:
             return up, down

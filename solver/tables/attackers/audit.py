@@ -1,7 +1,7 @@
-"""The audit of a pattern: intervals of all cells, or levels alone, by one process or several.
+"""Audits a pattern: the feasibility intervals of all cells, or protection levels alone.
 
-It finds the interval that an attacker finds for every suppressed cell, and shares nothing with what chooses
-patterns but the optimiser, whose answers are counted again (`pieces.Furthest`).
+It computes the interval that an attacker finds for each suppressed cell, and shares with the search only the
+optimiser, whose answers it recomputes (`pieces.Furthest`).
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Answer = TypeVar("Answer")
 
 @dataclass(eq=False)
 class Work:
-    """What all tasks share; each process makes the programs of the pieces that its tasks are about."""
+    """Data shared by all tasks; each process builds the programs of its own pieces."""
 
     pieces: list[Piece]
     _now: tuple[int, Furthest] | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the program in the hands of the optimiser."""
+        """Drop the program of the optimiser."""
         return {"pieces": self.pieces, "_now": None}
 
     def program(self, number: int) -> Furthest:
-        """That of a piece; the last one is kept, with all that was seen in it."""
+        """Return the program of a piece; the last one is kept with its stored points."""
         if self._now is None or self._now[0] != number:
             self._now = (number, Furthest(self.pieces[number]))
         return self._now[1]
@@ -52,9 +52,10 @@ def answers(
     clock: Clock,
     workers: int | None,
 ) -> Iterator[tuple[Task, Answer]]:
-    """The answers to tasks as they come, whoever gives them, as far as there is time.
+    """Yield the answers to tasks in order of completion, as far as time allows.
 
-    `do`: at the top level of a module; its task comes with a number. `workers`: processes beside this one.
+    `do`: a function at the top level of a module, called with a number and its task. `workers`: processes
+    beside this one.
     """
     pool: Workers[Work] = Sequential(work) if workers is None else Processes(work, workers, 1)
     try:
@@ -65,12 +66,12 @@ def answers(
 
 
 SHORT = 1e-5
-"""By how much of its level a cell may be short and still count as protected: what optimisers cannot tell."""
+"""Share of its level by which a protected cell may fall short, within the tolerance of optimisers."""
 
 PHASE = "auditing"
 
 _EACH = 64
-"""Cells of a task."""
+"""Cells per task: larger ones cost less communication, smaller ones share the work more evenly."""
 
 _Task = tuple[int, LongArray]
 """A piece, and places in it."""
@@ -78,26 +79,26 @@ _Task = tuple[int, LongArray]
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What an attacker finds out."""
+    """Result of an audit against one attacker."""
 
-    cells: LongArray  # (k,) the suppressed cells, and sensitive ones that are not suppressed
-    # `low`, `high`: (k,) their smallest and largest possible values; as far as was seen where `audited` is
+    cells: LongArray  # (k,) the suppressed cells, and sensitive cells that are not suppressed
+    # `low`, `high`: (k,) feasibility intervals, or inner bounds on them where `audited` is False
     # False
     low: FloatArray
     high: FloatArray
-    short: FloatArray  # (k,) by how much the worst of its levels is missed; 0 where none is
+    short: FloatArray  # (k,) largest shortfall of its levels; 0 if all are met
     exact: BoolArray  # (k,) cells that are known exactly
-    # (k,) whether both ends are proven; all are, unless the audit was ended before, or a piece was left out
+    # (k,) whether both ends are proven; False only if the audit ended early or a piece was left out
     audited: BoolArray
-    undecided: BoolArray  # (k,) sensitive cells of which it is not known whether their levels are met
+    undecided: BoolArray  # (k,) sensitive cells with a level that is undecided
 
     def times(self, unit: float) -> Audit:
-        """What was found in units, in values."""
+        """Convert results from scaled units to values."""
         return replace(self, low=self.low * unit, high=self.high * unit, short=self.short * unit)
 
     @property
     def passed(self) -> bool:
-        """Whether all sensitive cells are protected: every level was seen to be met."""
+        """Tell whether all sensitive cells are protected: a witness meets every level."""
         return not ((self.short > 0) | self.undecided).any()
 
 
@@ -110,20 +111,18 @@ def audit(
     workers: int | None = None,
     wanted: BoolArray | None = None,
 ) -> Audit:
-    """Find the interval of every suppressed cell.
+    """Compute the feasibility interval of every suppressed cell.
 
-    It costs up to two linear programs a cell, each warm-started and as large as the piece of the table that
-    the cell hangs together with (`pieces`): a millisecond each where a piece has some hundred cells, ten
-    where it has some thousand. To set it up costs no more than to read the relations once. An insider is
-    ``table.seen_by(insider)``, and as nothing changes for them outside of the pieces of what they know,
-    `wanted` can name the cells that they ask for. Where levels matter and intervals do not, `demands.unmet`
-    is cheaper.
+    It solves up to two linear programs per cell with a warm start, each as large as the connected piece of
+    the cell (`pieces`): about a millisecond for pieces of some hundred cells, ten for some thousand. Insiders
+    are audited by ``table.seen_by(insider)``; for them only the pieces of the cells they know change, which
+    `wanted` can select. Where levels matter and intervals do not, `demands.unmet` is cheaper.
 
-    `suppressed` (n,): sensitive cells that are not among them are known exactly, and so not protected.
-    `clock`: when it has run out, what is left counts as not audited, and as protected only where its levels
-    were seen to be met. `report`: told how many cells are done. `workers`: processes beside this one; worth
-    it from some thousand suppressed cells in one piece. Whole numbers of counts are looked for in this one.
-    `wanted` (n,): cells whose intervals are asked for; all when absent. Others count as not audited.
+    `suppressed` (n,): sensitive cells outside of it are known exactly, and so not protected. `clock`: when it
+    has expired, remaining cells are not audited, and protected only if witnesses already meet their levels.
+    `report`: called with the number of audited cells. `workers`: processes beside this one; useful from some
+    thousand suppressed cells in one piece. Integral ends of counts are computed in this process. `wanted`
+    (n,): cells whose intervals are computed, all by default; the others are not audited.
     """
     clock = clock or Clock(None)
     table, unit = in_units(table)
@@ -154,7 +153,7 @@ def _in_whole_numbers(
     clock: Clock,
     report: Reporter | None,
 ) -> Ends:
-    """The ends of counts: those of whole tables."""
+    """Return the integral ends of the intervals of counts."""
     outer = IntegerEnds(ends.down, ends.up, ends.down_found, ends.up_found)
     found = integer_ends(table, unknown, outer, unknown & wanted, clock, report)
     settled = ~unknown
@@ -174,13 +173,13 @@ def _tasks(pieces: Sequence[Piece], wanted: BoolArray | None) -> Iterator[_Task]
 
 
 def _find(work: Work, task: tuple[int, _Task], clock: Clock) -> Ends:
-    """Do a task, in whichever process."""
+    """Run a task, in any process."""
     number, at = task[1]
     return work.program(number).find(at, clock)
 
 
 def _judged(table: CellTable, shown: BoolArray, ends: Ends) -> Audit:
-    """What the ends mean for the levels."""
+    """Compare the intervals with the levels."""
     cells = np.flatnonzero(shown)
     own = ends.of(cells)
     audited = own.down_found & own.up_found
@@ -201,11 +200,11 @@ def _judged(table: CellTable, shown: BoolArray, ends: Ends) -> Audit:
 def audit_levels(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
 ) -> Audit:
-    """Find out which levels hold; of the intervals only what is needed for that.
+    """Decide the levels, and compute intervals only as far as needed for that.
 
-    `suppressed` (n,). `clock`: when it has run out, cells that were not seen to be protected are undecided.
-    Returns: its intervals are what witnesses prove at least, and count as not audited, but for cells that a
-    relation gives away.
+    `suppressed` (n,). `clock`: when it has expired, cells without witnesses are undecided. Returns: its
+    intervals are the ranges that witnesses prove, and count as not audited, except for cells that a relation
+    discloses.
     """
     table, unit = in_units(table)
     found = _met(table, suppressed, clock, report)
@@ -230,7 +229,7 @@ def audit_levels(
 
 
 def _met(table: CellTable, suppressed: BoolArray, clock: Clock | None, report: Reporter | None) -> Met:
-    """Which levels hold; of counts in whole numbers."""
+    """Decide the levels; those of counts by integral witnesses."""
     if not table.counts:
         return unmet(table, suppressed, clock, report=report)
     found = integer_unmet(replace(table, insiders=()), suppressed, clock, report)

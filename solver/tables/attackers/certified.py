@@ -1,8 +1,8 @@
-"""Levels decided in rational numbers, by witnesses and multipliers made exact.
+"""Decides levels in rational arithmetic, by exact witnesses and multipliers.
 
-What is found in floating point is made exact (`formulations.tables.exact`). Each demand ends as met, by
-witnesses of few cells; as missed, by multipliers of the relations that bound its cell, or because the cell is
-known exactly; or as undecided, where neither could be made exact.
+Floating-point results are made exact (`formulations.tables.exact`). Each demand ends as met, by witnesses of
+few cells; as missed, by multipliers of relations that bound its cell, or because the cell is known exactly;
+or as undecided, if neither could be made exact.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from linkrisk.solver.tables.attackers.pieces import Furthest, Piece, known_exact
 
 
 class Nearest:
-    """The program of a piece: ways up and down, ``d = u - v``, at the least sum of both."""
+    """Program of a piece that minimises the total movement, ``d = u - v``."""
 
     def __init__(self, piece: Piece) -> None:
         self._count, self._unit = piece.cells.size, unit_of(piece)
@@ -47,7 +47,7 @@ class Nearest:
         )
 
     def move(self, place: int, by: float) -> FloatArray | None:
-        """Move a cell, by its place in the piece; deviations, shape (k,); None where it cannot go so far."""
+        """Return deviations that move the cell at this place, shape (k,), or None if it cannot go so far."""
         ways = np.array([place, place + self._count])
         if by < 0:
             ways = ways[::-1]
@@ -64,52 +64,52 @@ class Nearest:
 PHASE = "certifying"
 
 _DIGITS = (0, 2, 4, 7, 10)
-"""After the point, of what is rounded: as few as serve."""
+"""Decimals to which values are rounded: the fewest that serve are used, for short certificates."""
 
 _DENOMINATORS = (1, 60, 10_000, 10**9)
-"""Of multipliers, which are small whole numbers or simple fractions in most tables."""
+"""Denominators of rounded multipliers, which are small integers or simple fractions in most tables."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A cell goes one way no further than multipliers of relations allow."""
+    """Upper bound on the movement of a cell in one direction, by multipliers of relations."""
 
     cell: int
     sign: int  # 1 up, -1 down
     multipliers: Exact  # by relation
-    most: Fraction  # what they allow
+    most: Fraction  # the bound that they prove
 
 
 @dataclass(eq=False)
 class Certified:
-    """What was made exact."""
+    """Result of the certification."""
 
     witnesses: list[Exact] = field(default_factory=list)  # deviations, by cell
     bounds: list[Bound] = field(default_factory=list)
     # `missed`, `undecided`: all others are met
     missed: list[Demand] = field(default_factory=list)
     undecided: list[Demand] = field(default_factory=list)
-    whole: bool = False  # whether witnesses have to be whole numbers, as those of counts have
+    whole: bool = False  # whether witnesses have to be integral, as for counts
 
     @property
     def protected(self) -> bool:
-        """Whether every demand is met."""
+        """Tell whether every demand is met."""
         return not self.missed and not self.undecided
 
 
 def certify(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
 ) -> Certified:
-    """Decide every demand in rational numbers; of counts in whole numbers.
+    """Decide every demand in rational arithmetic; those of counts by integral witnesses.
 
-    A demand of counts that fractions meet and no whole table that was found does is undecided: no bound says
-    that there is none.
+    A demand of counts that only fractional witnesses meet is undecided: nothing proves that no integral
+    witness exists.
 
-    It costs what `demands.unmet` does, and for each demand that no witness meets yet a linear program and an
-    elimination over fractions; for a demand that is met just so, or not at all, one or two programs more.
+    It costs as much as `demands.unmet`; each demand that no witness meets yet adds a linear program and an
+    elimination over fractions, and each tight or unmet one another program or two.
 
-    `table`: its numbers stand for their shortest decimal texts. `suppressed` (n,). `clock`: when it has run
-    out, demands that are not met by then are undecided.
+    `table`: its numbers are read as their shortest decimal texts. `suppressed` (n,). `clock`: when it has
+    expired, demands not met by then are undecided.
     """
     if not table.counts:
         return _in_fractions(table, suppressed, clock, report)
@@ -154,7 +154,7 @@ class _Certifying:
             self._of_cell.setdefault(one.cell, []).append(one)
 
     def run(self) -> None:
-        """Piece by piece, demand by demand."""
+        """Certify demand by demand, piece by piece."""
         met = unmet(self.table, self.suppressed, self.clock, report=self.report)
         self._failed = set(met.unmet)
         self._seen = met.reach
@@ -175,7 +175,7 @@ class _Certifying:
         self.found.witnesses = needed(self.table.demands, self.found.witnesses)
 
     def _approach(self, nearest: Nearest, piece: Piece, demand: Demand) -> None:
-        """Move the cell by just as much as is asked for, and the others as little as can be."""
+        """Move the cell to its level, and the others as little as possible."""
         if demand in self._failed:
             return
         for sign, by in self._shares(demand):
@@ -187,7 +187,7 @@ class _Certifying:
                 self._add(piece.cells[at], moved[at], {demand.cell: sign * by})
 
     def _shares(self, demand: Demand) -> list[tuple[int, Fraction]]:
-        """How far each way; a sliding demand is shared between both ways as far as these go."""
+        """Split a demand into directions; a sliding one is shared between both as far as they go."""
         level, ways = exact(demand.level), _ways(demand)
         if len(ways) == 1:
             return [(ways[0], level)]
@@ -204,7 +204,7 @@ class _Certifying:
         ) >= (exact(demand.level))
 
     def _add(self, cells: LongArray, deviations: FloatArray, fixed: Exact | None = None) -> None:
-        """Make a point exact in as few digits as serve all demands that it serves nearly."""
+        """Make a point exact with the fewest decimals that serve all demands it nearly meets."""
         near = dict(zip(cells.tolist(), deviations.tolist(), strict=True))
         wanted = [one for cell in near for one in self._open(cell) if _nearly(near[cell], one)]
         best: tuple[int, Exact] | None = None
@@ -224,7 +224,7 @@ class _Certifying:
                 self._reach[key] = max(self._reach.get(key, Fraction(0)), abs(moved))
 
     def _settle(self, program: Furthest, demand: Demand) -> None:
-        """Move the cell of a demand as far as it goes: it is met by that, or bounded by multipliers."""
+        """Move the cell of a demand as far as possible: it is then met, or bounded by multipliers."""
         place = int(np.searchsorted(program.piece.cells, demand.cell))
         bounds = []
         for sign in _ways(demand):
@@ -244,7 +244,7 @@ class _Certifying:
             self.found.undecided.append(demand)
 
     def _bound(self, program: Furthest, cell: int, sign: int, multipliers: FloatArray) -> Bound:
-        """The least bound of multipliers that are rounded one way or another; any are valid."""
+        """Return the least bound over several roundings of the multipliers; any multipliers are valid."""
         piece, tried = program.piece, []
         for largest in _DENOMINATORS:
             rounded = {
@@ -258,7 +258,7 @@ class _Certifying:
 
 
 def needed(demands: Sequence[Demand], witnesses: Sequence[Exact]) -> list[Exact]:
-    """The witnesses that a demand needs: the first that goes far enough, or else the furthest."""
+    """Return the witnesses of a demand: the first that goes far enough, or else the farthest."""
     best: dict[tuple[int, int], tuple[Fraction, int]] = {}
     enough = {
         (one.cell, sign): exact(one.level) for one in demands for sign in _ways(one) if len(_ways(one)) == 1
@@ -281,13 +281,13 @@ def _ways(demand: Demand) -> tuple[int, ...]:
 
 
 def _nearly(moved: float, demand: Demand) -> bool:
-    """Whether a point goes about as far as a demand asks, or some way for a sliding one."""
+    """Tell whether a point nearly meets a demand, or moves its cell if it is sliding."""
     ways = _ways(demand)
     return moved != 0 if len(ways) == 2 else ways[0] * moved >= demand.level * (1.0 - 1e-6)
 
 
 def _serves(made: Exact, near: dict[int, float], demand: Demand) -> bool:
-    """Whether an exact witness goes as far as a demand asks, or as the point does for a sliding one."""
+    """Tell whether an exact witness meets a demand, or goes as far as the point if it is sliding."""
     moved, approximate = made.get(demand.cell, Fraction(0)), near[demand.cell]
     ways = _ways(demand)
     if len(ways) == 2:

@@ -1,7 +1,7 @@
-"""What a crowd of attackers cannot find out: deviations that many of them think possible, and programs.
+"""Attacks by many insiders: one linear program and deviations shared between them.
 
-One program holds the suppressed cells. For an attacker only the bounds of the few cells change that they know
-more of, so that it is solved again from its last basis.
+One program holds the suppressed cells. Attackers differ only in the bounds of the few cells they contribute
+to, so that it is solved with a warm start for each.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 
 SHORT = 2e-6
-"""By how much of its level a demand may be short and still hold, which is beyond what optimisers can tell."""
+"""Share of its level by which a demand may be missed: below it optimisers cannot decide."""
 
 _KEPT = 12
 
 
 class OutOfTimeError(Exception):
-    """The clock is out before it is known what was asked."""
+    """Raised when the clock expires before a question is decided."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,18 +41,18 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Unmet:
-    """A demand that does not hold against somebody."""
+    """Demand that is not met against one attacker."""
 
     owner: int
-    demand: Demand  # with the level that has to hold against them
-    found: float  # how far it goes
-    most: FloatArray  # (n,) what each cell adds at most to that, if it is suppressed
+    demand: Demand  # with the level required against this attacker
+    found: float  # how far the cell goes
+    most: FloatArray  # (n,) the most each cell contributes to that if it is suppressed
 
 
 class CrowdAttacks:
-    """Asks whether demands hold against everybody; what was seen once is looked at again first.
+    """Decides whether demands hold against all attackers, trying stored deviations first.
 
-    `clock`: when it is out, no more is asked.
+    `clock`: when it has expired, no more attacks are solved.
     """
 
     def __init__(self, crowd: Crowd, clock: Clock | None = None) -> None:
@@ -61,7 +61,7 @@ class CrowdAttacks:
         self._seen: dict[tuple[int, float], list[Seen]] = {}
 
     def knows(self, suppressed: FloatArray) -> None:
-        """Take a pattern, shape (n,): 1 where a cell is suppressed, 0 where it is published, or between."""
+        """Set a pattern, shape (n,): 1 for suppressed, 0 for published cells, or between."""
         table = self.crowd.table
         self._suppressed = suppressed
         self._onlookers = self.crowd.within(suppressed)
@@ -84,12 +84,12 @@ class CrowdAttacks:
         self._goal = np.zeros(0, dtype=np.int64)
 
     def unmet(self, demand: Demand, *, everybody: bool = False) -> list[Unmet]:
-        """Attackers against whom a demand does not hold: the first one found, or all.
+        """Find attackers against whom a demand does not hold: the first one, or all.
 
-        One deviation within the bounds of all who are left is looked for first. Where there is none, the
-        one whom the multipliers say to find out most is asked alone, and the others in two halves.
+        One deviation feasible for all undecided attackers is sought first. If there is none, the attacker
+        with the tightest bound by the multipliers is solved alone, and the others are bisected.
 
-        Raises OutOfTimeError if the clock is out before it is known.
+        Raises OutOfTimeError if the clock expires first.
         """
         if not self._suppressed[demand.cell] > 0:
             return self._published(demand, everybody)
@@ -124,7 +124,7 @@ class CrowdAttacks:
         return wrong
 
     def _together(self, group: LongArray, demand: Demand, levels: FloatArray) -> int:
-        """Look for a deviation that all of a group think possible; who of them seems to find out most."""
+        """Seek a deviation feasible for a group; return the attacker with the tightest bound, too."""
         below, above = (side[self._cells] for side in self._onlookers.together(group))
         everywhere = np.arange(self._cells.size)
         most, room = float(levels[group].max()), np.zeros(len(self.crowd))
@@ -145,14 +145,14 @@ class CrowdAttacks:
         ]
 
     def seen(self, cell: int, sign: float, newest: int = _KEPT) -> Iterator[FloatArray]:
-        """How far each attacker thinks a cell possible, shape (m,), by each deviation that is kept."""
+        """Yield how far each attacker considers a cell possible, shape (m,), for every stored deviation."""
         for one in self._seen.get((cell, sign), [])[:newest]:
             yield one.found * self._onlookers.scales(one.cells, one.deviations)
 
     def attack(self, owner: int, demand: Demand, level: float = np.inf) -> tuple[float, FloatArray]:
-        """How far an attacker must think that a cell could go, in all ways that count, and `Unmet.most`.
+        """Compute how far a cell goes against one attacker in all directions that count, with `Unmet.most`.
 
-        `level`: beyond which it need not be known. Raises RuntimeError if the optimiser fails.
+        `level`: where it stops. Raises RuntimeError if the optimiser fails.
         """
         below, above = self.crowd.bounds(owner)
         mine = self.crowd.cell[self.crowd.mine(owner)]
@@ -170,7 +170,7 @@ class CrowdAttacks:
         return found, most
 
     def _reduced(self, cell: int, sign: float, multipliers: FloatArray) -> FloatArray:
-        """The goal less what the multipliers make of the relations, shape (n,)."""
+        """Return the reduced costs of a goal, shape (n,)."""
         goal = -(self._by_cell.T @ multipliers)
         goal[cell] += sign
         return np.asarray(goal, dtype=np.float64)
@@ -178,7 +178,7 @@ class CrowdAttacks:
     def _furthest(
         self, cell: int, sign: float, level: float, bounds: tuple[FloatArray, FloatArray]
     ) -> tuple[float, FloatArray]:
-        """How far a cell goes, up to a level, with the multipliers that say so; bounds are those of now."""
+        """Maximise the movement of a cell up to a level, within the current bounds; return multipliers."""
         at = np.searchsorted(self._cells, [cell])
         below, above = (side[at] for side in bounds)
         short = (-below, np.minimum(above, level)) if sign > 0 else (-np.minimum(below, level), above)
@@ -203,7 +203,7 @@ class CrowdAttacks:
 
 
 class _Asked:
-    """A demand in front of everybody: against whom it is not known to hold yet."""
+    """A demand with the attackers against whom it is undecided."""
 
     def __init__(self, attacks: CrowdAttacks, demand: Demand, levels: FloatArray) -> None:
         self._attacks, self._demand, self._levels = attacks, demand, levels
@@ -212,7 +212,7 @@ class _Asked:
         self.look()
 
     def look(self, newest: int = _KEPT) -> None:
-        """Look at deviations that were seen."""
+        """Apply stored deviations."""
         for sign, known in self._known.items():
             for reached in self._attacks.seen(self._demand.cell, sign, newest):
                 np.maximum(known, reached, out=known)
@@ -221,7 +221,7 @@ class _Asked:
         self._close()
 
     def _close(self) -> bool:
-        """Leave out those against whom it holds; whether nobody is left."""
+        """Remove attackers against whom the demand holds; tell whether none is left."""
         reached = np.sum(list(self._known.values()), axis=0)
         self.open &= reached < self._levels * (1.0 - SHORT)
         return not self.open.any()

@@ -1,12 +1,11 @@
-"""Which protection levels hold: many cells are moved by one linear program, then one by one.
+"""Decides which protection levels hold: by linear programs for many cells at once, then one by one.
 
-One program meets as many demands as it can (`Together`). Each cell of a demand counts up to its level and no
-further: ``d = t + s``, where t is worth 1 / level each up to the level, and s, which goes on from there,
-nothing. The sum of all is concave, so that a linear program maximises it, and no demand is served beyond what
-it asks for at the cost of others.
+One program meets as many demands as it can (`Together`). The movement of a cell is split, ``d = t + s``: t is
+worth 1 / level per unit up to the level, s beyond it is worth nothing. The sum is concave, so that a linear
+program maximises it and serves no demand beyond its level at the cost of others.
 
-Demands are met by witnesses; intervals are not asked for. First all demands together, in large pieces by
-movements of least energy (`least_energy`), then by few such programs, then those that are left one by one.
+Demands are met by witnesses, without intervals. Large pieces start with least-energy movements for all
+demands (`least_energy`); a few programs for many demands follow, then one program for each demand left.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from linkrisk.solver.tables.attackers.pieces import Furthest, Piece, known_exact
 
 
 class Together:
-    """The program of a piece that serves many demands.
+    """Linear program of a piece that serves many demands.
 
-    `at` (j,): places of the cells that there are demands of.
+    `at` (j,): places of the cells with demands.
     """
 
     def __init__(self, piece: Piece, at: LongArray) -> None:
@@ -54,10 +53,10 @@ class Together:
         self._columns = np.concatenate([at, piece.cells.size + np.arange(at.size)])
 
     def move(self, level: FloatArray, clock: Clock) -> FloatArray | None:
-        """Deviations that serve as many of the demands as a program finds.
+        """Find deviations that serve as many demands as possible.
 
-        `level` (j,): how far each cell is to go: up where it is above 0, down where it is below. Returns
-        (k,): None where the program failed, or the clock was out.
+        `level` (j,): required movement of each cell, up if positive, down if negative. Returns (k,): None if
+        the program failed or the clock expired.
         """
         at, piece = self._at, self._piece
         below, above = piece.below[at], piece.above[at]
@@ -80,7 +79,7 @@ class Together:
 
 
 SHORT = 1e-6
-"""By how much of its level a demand may be short and still hold: what optimisers cannot tell."""
+"""Share of its level by which a demand may be missed, within the tolerance of optimisers."""
 
 PHASE = "auditing levels"
 
@@ -88,25 +87,25 @@ _WORTH = 6
 """Demands of a piece from which they are served together."""
 
 _LARGE = 1000
-"""Cells of a piece from which movements of least energy are tried before any program."""
+"""Cells of a piece from which least-energy movements are tried before any program."""
 
 _ROUNDS = 12
 _YIELD = 0.05
-"""Rounds of serving demands together, and the share of them that one must serve for another to follow."""
+"""Rounds of serving demands together, and the share of them that a round must meet for another to follow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Met:
-    """Which demands hold."""
+    """Result: the demands that hold."""
 
-    unmet: tuple[Demand, ...]  # those that do not, proven
-    undecided: tuple[Demand, ...]  # those that nobody knows of, because there was no time
-    reach: Reach  # how far cells were seen to go; of unmet demands, all the way that there is
-    witnesses: tuple[Witness, ...]  # they prove all demands that are neither unmet nor undecided, counted
+    unmet: tuple[Demand, ...]  # demands proven unmet
+    undecided: tuple[Demand, ...]  # demands undecided for want of time
+    reach: Reach  # lower bounds on how far cells go; exact for unmet demands
+    witnesses: tuple[Witness, ...]  # recomputed; they prove all demands that are neither unmet nor undecided
 
     @property
     def all(self) -> bool:
-        """Whether every demand is met."""
+        """Tell whether every demand is met."""
         return not self.unmet and not self.undecided
 
 
@@ -121,13 +120,13 @@ def unmet(
 ) -> Met:
     """Find the demands that a pattern does not meet.
 
-    It costs a few linear programs for each piece of the table (`pieces`), as long as most demands are met,
-    and two for each that is not.
+    It solves a few linear programs for each connected piece (`pieces`) if most demands are met, and two for
+    each demand that is not.
 
-    `table`: an insider's view of it, too (`CellTable.seen_by`). `suppressed` (n,). `clock`: when it has run
-    out, demands that no witness meets are undecided. `demands`: those of the table when absent. `known`: of
-    another pattern, or another attacker: those that still hold are used, the others are passed over.
-    `report`: told how many demands are met.
+    `table`: also as seen by an insider (`CellTable.seen_by`). `suppressed` (n,). `clock`: when it has
+    expired, demands without witnesses are undecided. `demands`: those of the table by default. `known`:
+    witnesses from another pattern or attacker, used if they are still valid. `report`: called with the number
+    of demands met.
     """
     clock = clock or Clock(None)
     asked = tuple(table.demands if demands is None else demands)
@@ -167,7 +166,7 @@ def unmet(
 
 @dataclass(eq=False)
 class _Search:
-    """The demands of a piece."""
+    """Search for the demands of a piece."""
 
     piece: Piece
     demands: list[Demand]
@@ -183,7 +182,7 @@ class _Search:
         self._level = np.array([one.level for one in self.demands])
         self._program = Furthest(self.piece)
         self._program.told = self._keep
-        # Where to stop looking: at the level, and nowhere for the two ways of a sliding demand.
+        # Limit of each movement: the level, or none for the two directions of a sliding demand.
         enough = np.where(self._up & self._down, np.inf, self._level)
         self._enough = {1: np.zeros(size), -1: np.zeros(size)}
         np.maximum.at(self._enough[1], self._place[self._up], enough[self._up])
@@ -191,7 +190,7 @@ class _Search:
         self._owner = {1: np.full(size, -1), -1: np.full(size, -1)}
 
     def run(self) -> list[Demand]:
-        """Look for witnesses; the demands that are left undecided."""
+        """Search for witnesses; return the undecided demands."""
         if len(self.demands) >= _WORTH:
             if self.piece.cells.size >= _LARGE:
                 for moved in farthest(self.piece, np.unique(self._place), self.clock):
@@ -212,7 +211,7 @@ class _Search:
         return [self.demands[at] for at in np.flatnonzero(self._open() & ~certain).tolist()]
 
     def witnesses(self) -> Iterator[Witness]:
-        """What proves the demands that are met, and how far the others go."""
+        """Return the witnesses of met demands, and the farthest ones of others."""
         for number in np.unique(np.concatenate(list(self._owner.values()))).tolist():
             if number >= 0:
                 point = self._kept[number]
@@ -220,13 +219,13 @@ class _Search:
                 yield Witness(self.piece.cells[at], point[at])
 
     def _open(self, at: LongArray | slice = slice(None)) -> BoolArray:
-        """Which demands, or which of some, are not seen to be met."""
+        """Tell which demands, or which of some, have no witness."""
         seen, place = self._program.seen, self._place[at]
         reached = seen.up[place] * self._up[at] + seen.down[place] * self._down[at]
         return np.asarray(reached < self._level[at] * (1.0 - SHORT), dtype=np.bool_)
 
     def _together(self) -> None:
-        """Serve all that are open, some upwards and some downwards, as long as it serves enough of them."""
+        """Serve all open demands together, some up and some down, as long as a round meets enough of them."""
         at = np.unique(self._place)
         program, generator = Together(self.piece, at), np.random.default_rng(0)
         for _ in range(_ROUNDS):
@@ -241,7 +240,7 @@ class _Search:
                 return
 
     def _goals(self, at: LongArray, open_: LongArray, generator: np.random.Generator) -> FloatArray:
-        """How far each cell is to go in a round: up or down, where it may be either, by chance."""
+        """Choose the goal of each cell in a round: up or down, at random if either is open."""
         seen, goals = self._program.seen, np.zeros(at.size)
         for number in generator.permutation(open_).tolist():
             place, level = int(self._place[number]), float(self._level[number])
@@ -254,7 +253,7 @@ class _Search:
         return goals
 
     def _keep(self, point: FloatArray) -> None:
-        """Keep a point that goes further than those before it where that is asked for."""
+        """Keep a point that moves a cell with an open demand farther than those before."""
         seen, better = self._program.seen, False
         for sign, so_far in ((1, seen.up), (-1, seen.down)):
             further = (sign * point > so_far) & (so_far < self._enough[sign] * (1.0 - SHORT))
@@ -269,7 +268,7 @@ class _Search:
 
 
 def _opposite(piece: Piece, moved: FloatArray) -> FloatArray:
-    """The other way, as far as bounds let all cells go it."""
+    """Reverse a movement, scaled to the bounds of all cells."""
     room, wanted = np.where(moved > 0, piece.below, piece.above), np.abs(moved)
     going = wanted > 0
     share = float(np.min(room[going] / wanted[going], initial=1.0))

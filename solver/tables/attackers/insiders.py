@@ -1,15 +1,14 @@
-"""Attackers who contribute to cells: what they know of them, and what they find out.
+"""Audits a pattern against insiders, who contribute to cells and know their contributions.
 
-Linear programs give the range of a cell, given what one attacker or a coalition knows. They are solved in the
-part of the table that a cell hangs together with, from the last basis there. What the optimiser says is
-counted: deviations have to satisfy all relations, and multipliers to limit them.
+Linear programs give the range of a cell, given what an attacker or a coalition knows. They are solved with a
+warm start in the connected piece of the cell. Their answers are recomputed: deviations must satisfy all
+relations, and multipliers must bound them.
 
-The audit says what each insider finds out, and who finds out most of each cell. It is exact without a program
-for every insider and cell. Deviations that somebody was found to think possible, and that are counted again
-here, are looked at through the eyes of all (`Crowd.within`): what they prove is a lower bound on how far
-others must think a cell could go. Only for those whose bound is below what counts, programs are solved: one
-for all of them together, then for who seems to know most. Nothing is shared with what chooses patterns but
-the optimiser, whose answers are counted again.
+The audit finds the range of each cell for each insider, without a program for every pair of them. Deviations
+found feasible for one attacker are scaled to the bounds of all (`Crowd.within`), which gives lower bounds on
+their ranges. Programs are solved only for attackers whose lower bound is below the level: one for all of them
+together, then one for the attacker with the tightest upper bound. The audit shares with the search only the
+optimiser.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables.attackers.integer_audit import IntegerMet, integer_unmet
 
 _SAFE = 1e-7
-"""By how much of its size what is counted may be off."""
+"""Relative error allowed in recomputed answers."""
 
 
 class Eyes:
-    """The programs of all attackers, each in the part of the table that a cell hangs together with."""
+    """Linear programs for the range of a cell, given what an attacker or a coalition knows."""
 
     def __init__(self, crowd: Crowd, suppressed: BoolArray) -> None:
         self.crowd = crowd
@@ -58,7 +57,7 @@ class Eyes:
     def furthest(
         self, cell: int, sign: float, bounds: tuple[FloatArray, FloatArray]
     ) -> tuple[float, LongArray, FloatArray, FloatArray]:
-        """How far a cell goes within bounds, deviations that show it, and the reduced goal that limits it."""
+        """Maximise a cell within bounds; return its range, deviations and the reduced costs that prove it."""
         part = self._part_of(cell)
         below, above = (side[part.cells] for side in bounds)
         place = int(np.searchsorted(part.cells, cell))
@@ -73,7 +72,7 @@ class Eyes:
         given: Any = {"A_eq": part.relations, "b_eq": np.zeros(part.relations.shape[0])}
         limits: Any = np.column_stack([-below, above])
         goal = np.where(np.arange(part.cells.size) == place, -sign, 0.0)
-        found = linprog(goal, **given, bounds=limits, method="highs")  # the stubs know no sparse rows
+        found = linprog(goal, **given, bounds=limits, method="highs")  # the stubs lack sparse rows
         if found.status != 0 or found.x is None or found.fun is None:
             raise RuntimeError(f"the attacker's program could not be solved: {found.message}")
         point = part.counted(np.asarray(found.x, dtype=np.float64), below, above)
@@ -94,7 +93,7 @@ class Eyes:
 
 
 class _Part:
-    """The program of a part of the table, solved from its last basis; its answers are counted."""
+    """Program of a connected piece, solved with a warm start; its answers are recomputed."""
 
     def __init__(self, cells: LongArray, relations: sparse.csr_array) -> None:
         self.cells, self.relations = cells, relations
@@ -116,7 +115,7 @@ class _Part:
     def solve(
         self, place: int, sign: float, below: FloatArray, above: FloatArray, *, anew: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """Deviations that move a cell as far as they can, or none; and multipliers of the relations."""
+        """Move a cell as far as possible: deviations, or none, and multipliers of the relations."""
         program, at = self._program, np.array([place])
         if anew:
             program.forget_basis()
@@ -130,7 +129,7 @@ class _Part:
         return self.counted(found.point, below, above), -found.duals
 
     def counted(self, point: FloatArray, below: FloatArray, above: FloatArray) -> FloatArray:
-        """The deviations if they satisfy the relations and keep within the bounds, else none."""
+        """Return deviations that satisfy all relations and bounds; otherwise zeros."""
         point = np.clip(point, -below, above)
         scale = np.maximum(abs(self.relations) @ np.abs(point), 1.0)
         holds = (np.abs(self.relations @ point) <= _SAFE * scale).all()
@@ -138,42 +137,43 @@ class _Part:
 
 
 SHORT = 1e-5
-"""By how much of its level a cell may be short and still count as protected: what optimisers cannot tell."""
+"""Share of its level by which a protected cell may fall short, within the tolerance of optimisers."""
 
 PHASE = "auditing by insiders"
 _NARROWER = 1e-6
 
 _INTERVALS = 0.5
-"""Of the time: in which intervals are looked for before all levels are known."""
+"""Share of the time in which intervals are computed beside levels: afterwards levels come first."""
 
 
 @dataclass(frozen=True, eq=False)
 class CrowdAudit:
-    """What everybody finds out."""
+    """Result of the audit against all attackers."""
 
     names: tuple[str, ...]  # of the attackers, the outsider first
     cells: LongArray  # (k,) the suppressed cells
-    # `low`, `high`: (k,) the narrowest interval that somebody finds who does not know the cell beforehand;
+    # `low`, `high`: (k,) narrowest interval over all attackers who do not know the cell beforehand; NaN if
+    # not computed
     # NaN where it was not looked for
     low: FloatArray
     high: FloatArray
-    who: LongArray  # (k,) their numbers; 0 is the outsider
-    short: FloatArray  # (k,) by how much the worst of its levels is missed; 0 where none is
-    short_of: LongArray  # (k,) against whom
-    audited: bool = True  # whether all levels were looked at
+    who: LongArray  # (k,) numbers of the attackers that find it; 0 is the outsider
+    short: FloatArray  # (k,) largest shortfall of its levels; 0 if all are met
+    short_of: LongArray  # (k,) attacker with this shortfall
+    audited: bool = True  # whether all levels were decided
 
     def times(self, unit: float) -> CrowdAudit:
-        """What was found in units, in values."""
+        """Convert results from scaled units to values."""
         return replace(self, low=self.low * unit, high=self.high * unit, short=self.short * unit)
 
     @property
     def passed(self) -> bool:
-        """Whether all sensitive cells are protected from everybody."""
+        """Tell whether all sensitive cells are protected against all attackers."""
         return self.audited and not (self.short > 0).any()
 
     @property
     def left(self) -> int:
-        """Of how many cells the narrowest interval was not looked for."""
+        """Number of cells whose narrowest interval was not computed."""
         return int(np.isnan(self.low).sum())
 
 
@@ -183,11 +183,10 @@ def audit_by_everybody(
     clock: Clock | None = None,
     report: Reporter | None = None,
 ) -> CrowdAudit:
-    """Find the narrowest interval of every suppressed cell, and the worst shortfall of every sensitive one.
+    """Find the narrowest interval of every suppressed cell, and the largest shortfall of every sensitive one.
 
-    `table`: with its insiders. `suppressed` (n,). `clock`: when it has run out, the audit ends, and has not
-    passed where levels are left. In its second half no more intervals are looked for before all levels are
-    known.
+    `table`: with its insiders. `suppressed` (n,). `clock`: when it has expired, the audit ends, and fails if
+    levels are undecided. In its second half levels come before intervals.
     """
     table, unit = in_units(table)
     clock, crowd = clock or Clock(None), Crowd.of(table)
@@ -226,7 +225,7 @@ def audit_by_everybody(
 
 
 def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
-    """The same of counts: intervals end at whole numbers, and levels hold by whole tables."""
+    """Audit counts: intervals end at integers, and levels need integral witnesses."""
     place = {int(cell): at for at, cell in enumerate(found.cells)}
     for owner, demand, reached in whole.unmet:
         at = place.get(demand.cell)
@@ -237,7 +236,7 @@ def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
 
 
 class _Cell:
-    """What everybody finds out of one cell."""
+    """Ranges of one cell for all attackers."""
 
     def __init__(self, eyes: Eyes, cell: int) -> None:
         self._eyes, self._cell = eyes, cell
@@ -248,7 +247,7 @@ class _Cell:
             self._solve(OUTSIDER, sign)
 
     def _solve(self, owner: int, sign: float) -> float:
-        """The reach of an attacker, and what it shows of all others."""
+        """Compute the range of an attacker, and record its deviations for all others."""
         known, solved = self._known[sign], self._solved[sign]
         if not solved[owner]:
             reach, _ = self._see(sign, self._eyes.crowd.bounds(owner))
@@ -256,7 +255,7 @@ class _Cell:
         return float(known[owner])
 
     def _see(self, sign: float, bounds: tuple[FloatArray, FloatArray]) -> tuple[float, FloatArray]:
-        """What deviations within bounds show to everybody; how far they go, and what limits them."""
+        """Maximise within bounds, record the deviations for all attackers; return range and reduced costs."""
         known, solved = self._known[sign], self._solved[sign]
         reach, cells, deviations, reduced = self._eyes.furthest(self._cell, sign, bounds)
         seen = float(sign * deviations[np.searchsorted(cells, self._cell)])
@@ -267,10 +266,10 @@ class _Cell:
     def _settle(
         self, ways: Sequence[float], left: Callable[[], BoolArray], told: Callable[[int], None]
     ) -> None:
-        """Ask until nobody is left: all together, then the one who seems to know most, then halves.
+        """Decide all attackers of a group: together, then the one with the tightest bound, then by halves.
 
-        `ways`: 1 for up, -1 for down. `left`: of whom something is still to be known, shape (m,). `told`:
-        told who was asked alone; they are left no more.
+        `ways`: 1 for up, -1 for down. `left`: undecided attackers, shape (m,). `told`: called with each
+        attacker solved alone, who is then decided.
         """
         groups = [np.flatnonzero(left())]
         while groups:
@@ -290,7 +289,7 @@ class _Cell:
             groups += [group[half:], group[:half]]
 
     def _together(self, group: LongArray, ways: Sequence[float]) -> int:
-        """Deviations that all of a group think possible; who of them seems to know most."""
+        """Seek deviations feasible for a group; return the attacker with the tightest bound, too."""
         onlookers = self._eyes.onlookers
         bounds, most = onlookers.together(group), np.zeros(len(self._eyes.crowd))
         for sign in ways:
@@ -298,7 +297,7 @@ class _Cell:
         return int(group[np.argmin(most[group])])
 
     def shortfall(self, demand: Demand) -> tuple[float, int]:
-        """By how much a demand is missed against whom it is missed most; 0 where it holds."""
+        """Return the largest shortfall of a demand over all attackers, 0 if it holds, and the attacker."""
         levels = self._eyes.crowd.levels(demand)
         ways = [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
         worst, done = (0.0, OUTSIDER), levels <= 0
@@ -319,7 +318,7 @@ class _Cell:
         return worst
 
     def narrowest(self) -> tuple[int, float, float]:
-        """Who finds the narrowest interval, and how far it goes below and above the value."""
+        """Find the attacker with the narrowest interval, and its ends below and above the value."""
         best, done = OUTSIDER, self._eyes.crowd.knows(self._cell)
         up, down = self._known[1.0], self._known[-1.0]
         done[OUTSIDER] = True

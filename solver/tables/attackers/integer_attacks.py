@@ -1,16 +1,13 @@
-"""Attackers of counts, who reason in whole numbers: integer programs for how far a cell can go.
+"""Solves integral attacks on tables of counts: integer programs for the range of a cell.
 
-A warm-started linear program is tried first, then a mixed-integer one. Every cell goes up or down, each way a
-column with a cost of its own. The linear program goes on from its last basis; where its vertex is whole, as
-it always is in tables of two variables, that is the answer. Only where it is not, the same program is solved
-in whole numbers.
+Each cell has one column per direction, with its own cost. A linear program is solved first with a warm start;
+if its vertex is integral, as always in tables of two variables, it is the answer. Otherwise the same program
+is solved as an integer program.
 
-As few integer programs are solved as can be. A linear program may move cells by fractions that no table of
-counts has; in tables of two variables its vertices are whole, in others not. So every demand needs a witness
-in whole numbers (`IntegerWitnesses`). Those that were found are looked at first, through the eyes of all
-attackers; only for what is left a program is solved, over the suppressed cells that hang together with the
-one that is attacked: for all who are left within what each of them thinks possible, and where there is
-nothing such, for halves of them. What it finds is added up before it counts.
+Each demand needs an integral witness (`IntegerWitnesses`). Stored witnesses are tried against all attackers
+first. For the attackers left, one program over the connected piece of the cell is solved within the bounds
+that all of them accept; if it is infeasible, the group is bisected. Its solution is recomputed before it
+counts.
 """
 
 from __future__ import annotations
@@ -35,14 +32,14 @@ from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 
 _MOST_SECONDS = 20.0
-"""For one program in whole numbers, whatever the clock has left: what is not known by then is not known."""
+"""Time limit of one integer program: what it leaves undecided stays undecided."""
 
 _WHOLE = 1e-6
-"""What is so near to a whole number is one; what it then adds up to is looked at (`IntegerWitnesses.add`)."""
+"""Distance within which a number counts as integral; the sum is recomputed (`IntegerWitnesses.add`)."""
 
 
 class IntegerProgram:
-    """Deviations of cells that hang together, the cheapest ones in whole numbers.
+    """Finds the cheapest deviations in a connected piece by integer programming.
 
     `cells` (k,). `matrix` (m, k): their coefficients in all relations.
     """
@@ -70,11 +67,10 @@ class IntegerProgram:
     def cheapest(
         self, goal: FloatArray, lower: FloatArray, upper: FloatArray, clock: Clock, gap: float = 0.0
     ) -> FloatArray | None:
-        """Whole deviations of least goal, shape (k,); None where there are none.
+        """Return integral deviations of least goal, shape (k,); None if there are none.
 
-        `goal`, `lower`, `upper` (2 k,): of the ways up, then of the ways down; bounds are whole. `gap`: by
-        how much, relatively, the goal may miss the least. Raises OutOfTimeError if that is not known when the
-        clock is out.
+        `goal`, `lower`, `upper` (2 k,): of the directions up, then down; bounds are integral. `gap`: relative
+        optimality gap. Raises OutOfTimeError if the clock expires first.
         """
         found = self.vertex(goal, lower, upper, clock)
         if found is None or (np.abs(found - np.round(found)) <= _WHOLE).all():
@@ -84,9 +80,9 @@ class IntegerProgram:
     def vertex(
         self, goal: FloatArray, lower: FloatArray, upper: FloatArray, clock: Clock
     ) -> FloatArray | None:
-        """Deviations of least goal that need not be whole, shape (k,); None where there are none.
+        """Solve the linear relaxation: deviations of least goal, shape (k,); None if infeasible.
 
-        Raises OutOfTimeError if that is not known when the clock is out.
+        Raises OutOfTimeError if the clock expires first.
         """
         if clock.expired:
             raise OutOfTimeError
@@ -129,22 +125,23 @@ class IntegerProgram:
 
 
 _NEARLY = 0.02
-"""Relative: how far from the least a cost may be, where any witness does."""
+"""Relative optimality gap where any witness suffices."""
 
 _PROGRAMS, _MOST_AT_ONCE = 40, 1000
-"""As many parts of patterns keep their programs; up to so many cells, one program serves all patterns."""
+"""Pieces whose programs are stored, and cells up to which one program serves all patterns: memory against
+warm starts."""
 
 _IN_FRACTIONS = 0.4
-"""Of the time: for what attackers in fractions leave of large patterns."""
+"""Share of the time for fractional attacks on large patterns."""
 
 _KEPT_LEVELS = 5_000_000
-"""As many levels of attackers are kept, not made anew."""
+"""Number of stored levels of attackers; more are recomputed."""
 
 _ROUNDS = 8
-"""Of moving all cells at once by chance, to have witnesses for many."""
+"""Rounds of moving all cells at once at random: cheap witnesses for many demands."""
 
 _OF_MANY = 1.0
-"""Seconds for one program of many attackers together; what is not known by then is asked of fewer."""
+"""Seconds for one program for many attackers; if it fails, smaller groups are tried."""
 
 _NOT_YET: IntegerProgram | None = None
 
@@ -153,9 +150,9 @@ Bounds = tuple[FloatArray, FloatArray]
 
 
 class IntegerAttacks:
-    """Asks what attackers who reason in whole numbers find out, the outsider and all insiders of a table.
+    """Decides integral attacks of the outsider and all insiders of a table.
 
-    `clock`: when it is out, whatever is asked and not known ends with `OutOfTimeError`.
+    `clock`: when it has expired, undecided questions raise `OutOfTimeError`.
     """
 
     def __init__(self, table: CellTable, clock: Clock | None = None) -> None:
@@ -174,13 +171,13 @@ class IntegerAttacks:
         self._first: dict[Demand, int] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the programs in the hands of the optimiser, and without the clock of this process."""
+        """Drop the programs of the optimiser and the clock, which belong to this process."""
         return {**self.__dict__, "clock": Clock(None), "_programs": {}, "_at_once": _NOT_YET}
 
-    # ---- what a pattern leaves open
+    # ---- unmet demands of a pattern
 
     def levels(self, demand: Demand) -> FloatArray:
-        """What has to hold against each attacker in whole numbers, shape (m,)."""
+        """Return the level required against each attacker, rounded to integers, shape (m,)."""
         found = self._levels.get(demand)
         if found is None:
             found = np.floor(self.crowd.levels(demand))
@@ -190,7 +187,7 @@ class IntegerAttacks:
         return found
 
     def holds(self, suppressed: BoolArray) -> bool:
-        """Whether a pattern protects from everybody; what was open last is asked first."""
+        """Tell whether a pattern protects against all attackers; the last unmet demand is tested first."""
         onlooking = self.before(suppressed)
         for at, demand in enumerate(self._order):
             levels = self.levels(demand)
@@ -201,17 +198,17 @@ class IntegerAttacks:
         return True
 
     def before(self, suppressed: BoolArray) -> Onlooking:
-        """All attackers in front of a pattern, shape (n,)."""
+        """Return the state of all attackers for a pattern, shape (n,)."""
         return Onlooking(self.seen, suppressed, self._covers)
 
     def unmet(self, suppressed: BoolArray) -> Iterator[tuple[int, Demand]]:
-        """Whom a pattern does not protect from, and the demands that they do not meet."""
+        """Yield the unmet demands of a pattern with their attackers."""
         for group, demand, levels in self.unseen(suppressed):
             for owner in self.unmet_by(group, demand, levels, suppressed):
                 yield owner, of_level(demand, levels[owner])
 
     def unseen(self, suppressed: BoolArray) -> Iterator[tuple[LongArray, Demand, FloatArray]]:
-        """Demands that no witness meets that is known by then: against whom, and what has to hold."""
+        """Yield demands that no stored witness meets, with their attackers and levels."""
         onlooking = self.before(suppressed)
         for demand in list(self._order):
             levels = self.levels(demand)
@@ -222,7 +219,7 @@ class IntegerAttacks:
     def unmet_by(
         self, group: LongArray, demand: Demand, levels: FloatArray, suppressed: BoolArray
     ) -> Iterator[int]:
-        """Those of a group against whom a demand does not hold."""
+        """Yield the attackers of a group against whom a demand does not hold."""
         if not suppressed[demand.cell]:
             yield from group.tolist()
             return
@@ -234,14 +231,14 @@ class IntegerAttacks:
     def settled(
         self, group: LongArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
     ) -> Iterator[tuple[list[int], list[Whole] | None]]:
-        """Whole vectors by which a demand holds, for as many of a group at once as can be.
+        """Find integral witnesses of a demand for groups of attackers, as large as possible.
 
-        Yields: attackers. Yields: what shows it to them all; None, of one attacker, where there is nothing.
-        Raises OutOfTimeError if that is not known of one when the clock is out.
+        Yields: attackers. Yields: their common witnesses, or None for one attacker without any. Raises
+        OutOfTimeError if the clock expires first.
         """
         reached, first = Reached(demand, levels), self._first.get(demand)
         groups = [group]
-        if first is not None and group.size > 1 and first in group:  # whom it did not hold against before
+        if first is not None and group.size > 1 and first in group:  # attacker against whom it failed before
             groups = [group[group != first], np.array([first])]
         while groups:
             group = np.intersect1d(groups.pop(), reached.open, assume_unique=True)
@@ -259,7 +256,7 @@ class IntegerAttacks:
     def _together(
         self, group: LongArray, demand: Demand, levels: FloatArray, allowed: BoolArray, cost: FloatArray
     ) -> list[Whole] | None:
-        """Vectors that all of a group think possible; of many also None where that takes too long."""
+        """Find witnesses for a whole group; None if there are none, or if many attackers take too long."""
         if self.clock.expired:
             raise OutOfTimeError
         wanted = of_level(demand, float(levels[group].max()))
@@ -276,11 +273,10 @@ class IntegerAttacks:
     def cheapest(
         self, owner: int, demand: Demand, allowed: BoolArray, cost: FloatArray
     ) -> list[Whole] | None:
-        """Whole vectors of least cost by which an attacker has to think a cell as far away as is asked for.
+        """Find the cheapest integral witness of a demand against an attacker.
 
-        `allowed` (n,): cells that may move. `cost` (n,): of each unit that a cell moves. Returns: one; of a
-        sliding demand one up and one down; None where there are none. Raises OutOfTimeError if that is not
-        known when the clock is out.
+        `allowed` (n,): cells that may move. `cost` (n,): per unit of movement. Returns: one; for a sliding
+        demand one up and one down; None if there are none. Raises OutOfTimeError if the clock expires first.
         """
         if self.clock.expired:
             raise OutOfTimeError
@@ -304,9 +300,9 @@ class IntegerAttacks:
         return found
 
     def furthest(self, owner: int, cell: int, sign: int, allowed: BoolArray, most: float = np.inf) -> float:
-        """How far a cell goes one way in whole numbers, up to `most`.
+        """Maximise the integral movement of a cell in one direction, up to `most`.
 
-        Raises OutOfTimeError if that is not known when the clock is out.
+        Raises OutOfTimeError if the clock expires first.
         """
         if self.clock.expired:
             raise OutOfTimeError
@@ -321,14 +317,14 @@ class IntegerAttacks:
         goal[way], upper[way] = -1.0, min(upper[way], most)
         moved = program.cheapest(goal, lower, upper, clock)
         if moved is None:
-            raise OutOfTimeError  # not to move is possible: the optimiser is off
+            raise OutOfTimeError  # not to move is feasible: the optimiser failed
         self._add(program.cells, moved)
         return max(float(sign * moved[program.cells == cell].sum()), 0.0)
 
     def reached(self, owner: int, demand: Demand, allowed: BoolArray) -> float:
-        """How far an attacker has to think a cell away in the ways of a demand, up to its level.
+        """Return how far a cell goes in the directions of a demand, up to its level.
 
-        Raises OutOfTimeError if that is not known when the clock is out.
+        Raises OutOfTimeError if the clock expires first.
         """
         found = 0.0
         for sign, asked in ((1, demand.up), (-1, demand.down)):
@@ -337,7 +333,7 @@ class IntegerAttacks:
         return found
 
     def in_fractions(self, suppressed: BoolArray) -> Met:
-        """What a pattern leaves attackers in fractions, in a part of the time; whole vectors are kept."""
+        """Decide fractional attacks on a pattern in a share of the time; store integral deviations."""
         part = self.clock.part_of_left(_IN_FRACTIONS)
         found = unmet(replace(self.table, insiders=()), suppressed, part)
         for one in found.witnesses:
@@ -345,9 +341,9 @@ class IntegerAttacks:
         return found
 
     def move_many(self, suppressed: BoolArray) -> None:
-        """Move all cells of a pattern at once, to and fro by chance, to have witnesses for many of them.
+        """Move all cells of a pattern at random, to find witnesses for many of them.
 
-        Of a large one, those that attackers in fractions leave, as far as they are whole.
+        For a large pattern, use the integral deviations of fractional attacks.
         """
         if suppressed.sum() > _MOST_AT_ONCE:
             self.in_fractions(suppressed)
@@ -379,7 +375,7 @@ class IntegerAttacks:
         cost: FloatArray,
         clock: Clock,
     ) -> Whole | None:
-        """The whole vector of least cost that moves a cell at least so far."""
+        """Return the cheapest integral deviations that move a cell at least so far."""
         program = self._program(allowed, cell)
         lower, upper, way = _ways(bounds, allowed, program.cells, cell, sign)
         if upper[way] < level:
@@ -392,11 +388,11 @@ class IntegerAttacks:
     def _add(self, cells: LongArray, moved: FloatArray) -> Whole:
         found = self.seen.add(cells, moved)
         if found is None:
-            raise OutOfTimeError  # the optimiser is off by more than rounding mends: it is not known
+            raise OutOfTimeError  # the optimiser's error is too large for rounding: undecided
         return found
 
     def _program(self, allowed: BoolArray, cell: int) -> IntegerProgram:
-        """A program of all cells among those that may move that hang together with one, and maybe others."""
+        """Return a program of the cell's connected piece, possibly with other cells."""
         if self._open.size > _MOST_AT_ONCE or (allowed & self.table.fixed).any():
             return self._program_of_part(allowed, cell)
         if self._at_once is None:
@@ -404,7 +400,7 @@ class IntegerAttacks:
         return self._at_once
 
     def _program_of_part(self, allowed: BoolArray, cell: int) -> IntegerProgram:
-        """The program of the cells among those that may move that hang together with one."""
+        """Return the program of the cell's connected piece."""
         labels = self._labels(allowed)
         key = (self._parts[0] if self._parts else b"", int(labels[cell]))
         if key not in self._programs:
@@ -415,7 +411,7 @@ class IntegerAttacks:
         return self._programs[key]
 
     def _labels(self, allowed: BoolArray) -> LongArray:
-        """Which part of the table each cell hangs together with, shape (n,), by cells that may move."""
+        """Label the connected pieces of cells that may move, shape (n,)."""
         key = np.packbits(allowed).tobytes()
         if self._parts is None or self._parts[0] != key:
             rows, size = self._relations.shape
@@ -430,14 +426,14 @@ class IntegerAttacks:
 
 
 def of_level(demand: Demand, level: float) -> Demand:
-    """A demand with another level."""
+    """Return a demand with another level."""
     return Demand(demand.cell, float(level), demand.up, demand.down)
 
 
 def _ways(
     bounds: Bounds, allowed: BoolArray, cells: LongArray, cell: int, sign: int
 ) -> tuple[FloatArray, FloatArray, int]:
-    """How far the ways up, then those down, of cells can go; and which one a cell is to go."""
+    """Return the bounds of the directions up, then down, and the direction of a cell."""
     below, above = (np.where(allowed[cells], np.floor(side[cells]), 0.0) for side in bounds)
     place = int(np.searchsorted(cells, cell))
     upper = np.concatenate([above, below])
@@ -447,9 +443,9 @@ def _ways(
 
 
 def unreachable_in_whole_numbers(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
-    """What whole numbers give away to whom, with all cells suppressed that may be.
+    """List the demands that integral attacks defeat if all free cells are suppressed.
 
-    Raises OutOfTimeError if the clock is out before all is looked at.
+    Raises OutOfTimeError if the clock expires before all are decided.
     """
     attacks, everything = IntegerAttacks(table, clock), np.asarray(~table.fixed, dtype=np.bool_)
     if everything.sum() > _MOST_AT_ONCE:

@@ -1,8 +1,8 @@
-"""The audit of counts: intervals in whole numbers, each end a whole table that anybody can add up.
+"""Audits tables of counts: intervals with integral ends, each attained by an integral witness.
 
-What linear programs find is an outer interval. An end of it counts where a whole table reaches it; elsewhere
-a program in whole numbers says how far a cell goes. Where that is not known in time, the level counts as met
-only by a whole table that reaches it.
+Linear programs give an outer interval. Its end is exact if an integral witness attains it; otherwise an
+integer program finds the end. If that takes too long, the level is met only if an integral witness reaches
+it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, of_
 PHASE = "auditing in whole numbers"
 
 _CLOSE = 1e-6
-"""What the end of an interval may be off by."""
+"""Tolerance of the end of an interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class IntegerEnds:
-    """How far cells can go in whole numbers, as far as it was seen, and whether it is known to be the end."""
+    """Integral ranges of cells: lower bounds, and whether they are exact."""
 
     # `down`, `up`: (k,)
     down: FloatArray
@@ -45,11 +45,11 @@ def integer_ends(
     clock: Clock,
     report: Reporter | None = None,
 ) -> IntegerEnds:
-    """Find how far cells can go in whole numbers.
+    """Compute the integral ranges of cells.
 
-    `table`: of counts. `suppressed` (n,). `outer`: how far each cell goes in fractions, shape (n,), and where
-    that is known. `wanted` (n,): cells that are asked for; sensitive ones come first. `clock`: when it is
-    out, ends count as far as they were seen. `report`: told how many cells are done.
+    `table`: of counts. `suppressed` (n,). `outer`: fractional ranges, shape (n,), and whether they are exact.
+    `wanted` (n,): cells to compute; sensitive ones come first. `clock`: when it has expired, ranges stay
+    lower bounds. `report`: called with the number of cells done.
     """
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     attacks.move_many(suppressed)
@@ -78,7 +78,7 @@ def integer_ends(
 
 
 def _settled(attacks: IntegerAttacks, suppressed: BoolArray, cell: int, sign: int, most: float) -> bool:
-    """Whether it is known how far a cell goes: a program says so, and leaves its witness."""
+    """Compute a range by an integer program and store its witness; tell whether it is exact."""
     try:
         attacks.furthest(0, cell, sign, suppressed, most)
     except OutOfTimeError:
@@ -88,22 +88,22 @@ def _settled(attacks: IntegerAttacks, suppressed: BoolArray, cell: int, sign: in
 
 @dataclass(frozen=True, eq=False)
 class IntegerMet:
-    """Which demands hold against whom in whole numbers."""
+    """Result: the demands that hold against integral attacks."""
 
-    # `down`, `up`: (n,) how far the outsider has to think that cells can be, as far as it was seen
+    # `down`, `up`: (n,) lower bounds on the outsider's integral ranges
     down: FloatArray
     up: FloatArray
-    # those that do not hold, with the number of the attacker, and how far the cell goes
+    # unmet demands, with the number of the attacker and the range of the cell
     unmet: tuple[tuple[int, Demand, float], ...]
-    undecided: tuple[tuple[int, Demand], ...]  # those of which nobody knows
+    undecided: tuple[tuple[int, Demand], ...]  # undecided demands
 
 
 def integer_unmet(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None, report: Reporter | None = None
 ) -> IntegerMet:
-    """Find the demands that no whole table meets, of the outsider and all insiders.
+    """Find the demands that no integral witness meets, against the outsider and all insiders.
 
-    `suppressed` (n,). `clock`: when it has run out, demands that no witness meets are undecided.
+    `suppressed` (n,). `clock`: when it has expired, demands without witnesses are undecided.
     """
     attacks = IntegerAttacks(table, clock)
     attacks.move_many(suppressed)
@@ -125,7 +125,7 @@ def integer_unmet(
 def whole_witnesses(
     table: CellTable, suppressed: BoolArray, clock: Clock | None = None
 ) -> tuple[list[tuple[LongArray, FloatArray]], set[Demand]]:
-    """Whole deviations that meet demands of the outsider, and the demands that none was found for."""
+    """Return integral witnesses of the outsider's demands, and the demands without one."""
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     left: set[Demand] = set()
     for group, demand, levels in attacks.unseen(suppressed):

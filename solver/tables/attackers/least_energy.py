@@ -1,8 +1,8 @@
-"""Movements of least energy: every cell at once, by one matrix instead of a program for each.
+"""Computes least-energy movements: one matrix moves all cells, instead of one linear program per cell.
 
-The energy of a movement is the sum of its squares times the resistance of their cells. The least that moves a
-cell by 1 is a column of an inverse, as currents in a network of resistors are, and all movements of a table
-are combinations of few (`formulations.tables.kernel`), so that the matrix is small.
+The energy of a movement is the sum of its squares times the resistance of their cells. The movement of least
+energy that moves a cell by 1 is a column of an inverse, as for currents in a network of resistors. All
+movements are combinations of few (`formulations.tables.kernel`), so that the matrix is small.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.pieces import Piece
 
 MOST_WAYS, MOST_CELLS = 3000, 20_000
-"""Of a table: movements that are independent, and cells; beyond them matrices get too large."""
+"""Independent movements and cells of the largest table: beyond them the matrices take too much memory."""
 
 _SPARSE = 0.1
-"""Share of a basis that is not 0, below which it is multiplied as a sparse matrix."""
+"""Density of a basis below which sparse products are faster."""
 
 _MANY = 256
-"""Movements that are looked at together."""
+"""Movements computed at a time: speed against memory."""
 
 _LEAST_BOUND = 1e-6
-"""Relative to the median: bounds of cells that hardly move."""
+"""Smallest bound of a cell, relative to the median: smaller ones make the matrix ill-conditioned."""
 
 TINY = 1e-12
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Matrices of a thousand rows take several threads longer than one where others use the processors."""
+    """Restrict linear algebra to one thread: several are slower if processors are shared."""
     return cast("AbstractContextManager[object]", threadpool_limits(limits=1, user_api="blas"))
 
 
 def may_do(relations: sparse.csr_array) -> bool:
-    """Whether there are not too many cells at first sight."""
+    """Estimate whether the matrices fit."""
     return relations.shape[1] <= MOST_CELLS and relations.shape[1] - relations.shape[0] <= MOST_WAYS
 
 
 def basis_of(relations: sparse.csr_array) -> sparse.csr_array | None:
-    """All movements that relations allow (`kernel`); None where they are none, or too many."""
+    """Return a basis of all movements (`kernel`); None if there are none or too many."""
     if not may_do(relations):
         return None
     basis = kernel(relations)
@@ -54,7 +54,7 @@ def basis_of(relations: sparse.csr_array) -> sparse.csr_array | None:
 
 
 def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
-    """Of the energy of all movements, the lower one (Cholesky)."""
+    """Return the Cholesky factor of the energy of all movements."""
     if basis.nnz < _SPARSE * basis.shape[0] * basis.shape[1]:
         energy = (sparse.csr_array(basis.T) @ (sparse.diags_array(resistance) @ basis)).toarray()
     else:
@@ -66,7 +66,7 @@ def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
 
 
 def flows(basis: sparse.csr_array, factor: FloatArray, places: LongArray) -> FloatArray:
-    """How every cell moves, one column for each of some cells that is moved by 1."""
+    """Compute the movements of all cells when some cells are moved by 1, one column for each."""
     half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
     own = np.maximum(np.einsum("ij,ij->j", half, half), TINY)
     force = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
@@ -75,14 +75,14 @@ def flows(basis: sparse.csr_array, factor: FloatArray, places: LongArray) -> Flo
 
 
 def within_bounds(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Resistances by which movements keep within bounds as far as one can be made to."""
+    """Choose resistances that keep movements within bounds as far as possible."""
     bound = np.minimum(above, below)
     resistance: FloatArray = np.maximum(bound, max(_LEAST_BOUND * float(np.median(bound)), TINY)) ** -2.0
     return resistance
 
 
 def farthest(piece: Piece, places: LongArray, clock: Clock) -> Iterator[FloatArray]:
-    """Movements of some cells, to and fro, as large as bounds allow; none where the piece is too large."""
+    """Move some cells up and down as far as bounds allow; none if the piece is too large."""
     basis = basis_of(piece.relations)
     if basis is None:
         return

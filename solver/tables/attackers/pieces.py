@@ -1,12 +1,11 @@
-"""Connected pieces of unknown cells, and how far their cells can go.
+"""Splits unknown cells into connected pieces, and computes the ranges of their cells.
 
-A relation with one unknown cell gives it away. The cells that are left fall into the connected components of
-the graph of cells and relations; what an attacker finds out of one says nothing about another.
+A relation with one unknown cell discloses it. The remaining cells form the connected components of the graph
+of cells and relations, which attackers can treat separately.
 
-A warm-started linear program finds the ends, and its answers are counted again. From inside a point counts:
-how far it moves a cell. From outside multipliers of the relations do, whatever they are
-(`formulations.tables.attacker.reach`). Where the two meet, the end of the interval is found; what the
-optimiser says of itself is not asked.
+A linear program with a warm start finds the ends of a range, and both its answers are recomputed: a point
+gives an inner bound, any multipliers of relations an outer one (`formulations.tables.attacker.reach`). Where
+the two agree the end is proven, whatever the optimiser reports.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from linkrisk.solver.run.clock import Clock
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Unknown cells that hang together, and the relations between them."""
+    """Connected unknown cells with their relations."""
 
     cells: LongArray  # (k,) their numbers in the table, ascending
     rows: LongArray  # (m,) the numbers of their relations in the table
     relations: sparse.csr_array  # (m, k)
-    # `below`, `above`: (k,) how far each can go down and up by what everybody knows
+    # `below`, `above`: (k,) publicly known bounds on how far each can go down and up
     below: FloatArray
     above: FloatArray
 
 
 def known_exactly(table: CellTable, suppressed: BoolArray) -> BoolArray:
-    """Suppressed cells that bounds or relations give away one after the other, shape (n,)."""
+    """Find suppressed cells that bounds or relations disclose one after the other, shape (n,)."""
     unknown = suppressed & ((table.below > 0) | (table.above > 0))
     part = sparse.csr_array(table.relations[:, np.flatnonzero(unknown)])
     pattern = sparse.csr_array((np.ones(part.nnz, dtype=np.int64), part.indices, part.indptr), part.shape)
@@ -56,7 +55,7 @@ def known_exactly(table: CellTable, suppressed: BoolArray) -> BoolArray:
 
 
 def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
-    """The connected components of cells that are not known, the largest first.
+    """Find the connected components of unknown cells, the largest first.
 
     `unknown` (n,).
     """
@@ -84,39 +83,39 @@ def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
 
 
 TOLERANCE = 1e-7
-"""What rounding may add up to, relative to how far a cell can go, and at least to 1."""
+"""Largest accumulated rounding error, relative to the range of a cell and to 1."""
 
 _LARGEST = 2.0**20
-"""Deviations are measured in a unit in which none is larger, so that tolerances of 1e-9 mean something."""
+"""Largest deviation in scaled units, so that the absolute tolerance of 1e-9 is meaningful."""
 
 _ROUNDS = 6
-"""Of moving many cells at once, at most."""
+"""Rounds of moving many cells at once, at most: they spare single programs."""
 
 _PRIMAL = 4
-"""The primal simplex method in HiGHS: when only the goal changes, its last basis stays feasible."""
+"""The primal simplex method in HiGHS: if only the goal changes, its last basis stays feasible."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """How far cells can go."""
+    """Ranges of cells."""
 
-    # `down`, `up`: (k,) as far as was seen, not negative
+    # `down`, `up`: (k,) lower bounds, not negative
     down: FloatArray
     up: FloatArray
-    # `down_found`, `up_found`: (k,) whether it is proven to be the end
+    # `down_found`, `up_found`: (k,) whether they are proven exact
     down_found: BoolArray
     up_found: BoolArray
 
     def of(self, at: LongArray) -> Ends:
-        """Those of some cells."""
+        """Return those of some cells."""
         return Ends(self.down[at], self.up[at], self.down_found[at], self.up_found[at])
 
 
 class Furthest:
-    """The program of a piece, and what was seen in it so far.
+    """Linear program of a piece, with the points found so far.
 
-    `seen`: what all points so far show, shape (k,). `told`: called with every point that was counted, before
-    it is added to what was seen.
+    `seen`: ranges shown by all points so far, shape (k,). `told`: called with every recomputed point, before
+    it is stored.
     """
 
     def __init__(self, piece: Piece) -> None:
@@ -143,7 +142,7 @@ class Furthest:
         self.seen = Ends(np.zeros(cells), np.zeros(cells), piece.below <= 0, piece.above <= 0)
 
     def find(self, at: LongArray, clock: Clock) -> Ends:
-        """The ends of some cells, by their places in the piece; not all where the clock runs out."""
+        """Compute the ranges of some cells, given by their places; not all if the clock expires."""
         self._move_many(clock)
         seen = self.seen
         for place in at.tolist():
@@ -153,7 +152,7 @@ class Furthest:
         return seen.of(at)
 
     def _move_many(self, clock: Clock) -> None:
-        """Move all cells at once, to and fro: those that arrive at what everybody knows of them are done."""
+        """Move all cells at once, up and down: those that attain their public bounds are done."""
         seen, generator = self.seen, np.random.default_rng(0)
         for _ in range(_ROUNDS):
             before = int(seen.up_found.sum() + seen.down_found.sum())
@@ -167,7 +166,7 @@ class Furthest:
                 break
 
     def settle(self, place: int, sign: float, clock: Clock | None = None) -> LinearSolution:
-        """Move one cell as far as it goes, from the last basis; if that cannot be proven, from scratch."""
+        """Move one cell as far as possible with a warm start, and from scratch if that proves nothing."""
         seen, at = self.seen, np.array([place])
         way, found = (seen.up, seen.up_found) if sign > 0 else (seen.down, seen.down_found)
         for attempt in range(2):
@@ -183,7 +182,7 @@ class Furthest:
         return solution
 
     def _solve(self, at: LongArray, goal: FloatArray, clock: Clock | None) -> LinearSolution:
-        """Maximise a goal over some cells, as long as a clock has time for it."""
+        """Maximise a goal over some cells, in the time that is left."""
         program = self._program
         program.change_objective(self._goal, np.zeros(self._goal.size))
         program.change_objective(at, -goal)
@@ -191,16 +190,16 @@ class Furthest:
         return program.solve() if clock is None else solved_by(program, clock)
 
     def see(self, solution: LinearSolution) -> None:
-        """Count how far a point goes, if it is one."""
+        """Recompute a point and store how far it moves each cell."""
         if solution.optimal:
             self.count(self.deviations(solution))
 
     def deviations(self, solution: LinearSolution) -> FloatArray:
-        """Those of a solution, shape (k,)."""
+        """Return the deviations of a solution, shape (k,)."""
         return np.asarray(solution.point * self._unit)
 
     def count(self, point: FloatArray) -> None:
-        """Count how far deviations go, shape (k,), if they are possible."""
+        """Store how far feasible deviations move each cell, shape (k,)."""
         piece, seen = self.piece, self.seen
         point = np.clip(point, -piece.below, piece.above)
         off = np.abs(piece.relations @ point)
@@ -214,9 +213,9 @@ class Furthest:
         np.logical_or(seen.down_found, seen.down >= piece.below, out=seen.down_found)
 
     def bound(self, place: int, sign: float, duals: FloatArray) -> float:
-        """How far a cell goes at most, by any multipliers of the relations."""
+        """Bound the range of a cell by any multipliers of the relations."""
         piece, found = self.piece, np.inf
-        for multipliers in (-duals, -np.round(duals, 6)):  # often whole; noise counts for much at wide bounds
+        for multipliers in (-duals, -np.round(duals, 6)):  # noise weighs heavily at wide bounds
             reduced = -(self._by_cell @ multipliers)
             reduced[place] += sign
             found = min(found, float(np.maximum(reduced * piece.above, -reduced * piece.below).sum()))
@@ -224,6 +223,6 @@ class Furthest:
 
 
 def unit_of(piece: Piece) -> float:
-    """What deviations are measured in: 1, or the power of 2 in which none is too large."""
+    """Return the unit of deviations: 1, or the power of 2 that keeps all of them small."""
     largest = float(max(piece.below.max(), piece.above.max()))
     return float(2.0 ** max(0.0, np.ceil(np.log2(largest / _LARGEST))))
