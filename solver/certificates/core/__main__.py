@@ -1,7 +1,7 @@
-"""``python -m core``: check a certificate from CSV files, and say what it proves.
+"""Checks a certificate from CSV files and prints what it proves: ``python -m core``.
 
-Numbers have a point, dates are as 2026-11-27. Other formats of files, and records in other orders than by a
-column or by place, are read by whoever calls `check.check_fit` with the values.
+Numbers have a decimal point, dates the form 2026-11-27. For other file formats, and other ways of matching
+records than by an id or row by row, call `check.check_fit` with the values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EMPTY = ("", "NA", "NaN")  # cells without a value
 
 
 def read_columns(path: str | Path) -> dict[str, list[str]]:
-    """The columns of a CSV file, as texts."""
+    """Read the columns of a CSV file as texts."""
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -41,7 +41,7 @@ def read_columns(path: str | Path) -> dict[str, list[str]]:
 def read_files(
     original: str | Path, masked: str | Path, problem: Problem, id_column: str | None, missing: Iterable[str]
 ) -> Files:
-    """Two files; records belong together by a column of ids, or row by row where there is none."""
+    """Read two files; records are matched by a column of ids, or row by row without one."""
     tables = [read_columns(original), read_columns(masked)]
     for name in [*problem.attributes, *([] if id_column is None else [id_column])]:
         require(all(name in table for table in tables), f"there is no column {name!r} in both files")
@@ -61,7 +61,7 @@ def read_files(
 
 
 def _values(cells: list[str], name: str, problem: Problem, empty: set[str]) -> list[float]:
-    """An attribute as `records.Values`: categories by their positions, dates by days since 1970."""
+    """Convert an attribute to `records.Values`: categories to positions, dates to days since 1970."""
     places = {one: float(at) for at, one in enumerate(problem.categories.get(name, ()))}
     found = []
     for row, cell in enumerate(cells, start=1):
@@ -83,7 +83,7 @@ def _values(cells: list[str], name: str, problem: Problem, empty: set[str]) -> l
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command; 0 when all that is claimed is proven, 1 when it is not, 2 for unreadable input."""
+    """Run the command; return 0 if all claims are proven, 1 if not, 2 for unreadable input."""
     parser = argparse.ArgumentParser(description="Check a certificate from the files alone.")
     parser.add_argument("claim", help="JSON of the fit, or certificate of a table")
     parser.add_argument("--certificate", help="of the fit")
@@ -109,7 +109,7 @@ def _line(error: Exception) -> str:
 
 
 def _checked(asked: argparse.Namespace) -> Iterator[str]:
-    """What is proved, a line each."""
+    """List the proven statements, a line each."""
     claim = read_json(asked.claim)
     if claim.get("format") == FORMAT:
         require(bool(asked.cells and asked.relations), "the table is needed: --cells and --relations")
@@ -152,7 +152,7 @@ def _checked(asked: argparse.Namespace) -> Iterator[str]:
 
 
 def _up(value: object) -> str:
-    """A weight in ten digits, rounded up."""
+    """Format a weight in ten digits, rounded up."""
     number = float(value)  # type: ignore[arg-type]
     text = f"{number:.10g}"
     return text if float(text) >= number else f"{math.nextafter(number, math.inf):.17g}"

@@ -1,4 +1,4 @@
-"""The check of a fit and its certificate: what is claimed of two files, from the files alone."""
+"""Checks the claims of a fit by its certificate and the two files."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ STATUSES = ("optimal", "feasible", "interrupted", "no_solution")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a certificate proves.
+    """Statements that a certificate proves.
 
-    Of `records` blocks the parameters of the fit link `linked`; none link more than the weight `bound`, and
-    so no more than `bound_count` blocks. `total` is how many of the population all blocks stand for. `order`
-    is what comparing attributes one after another links, where that is more than the bound, which is about
-    distances that differ by more than ties. `lost` blocks are linked by no parameters. `limit` follows from
-    samples, with some confidence; `bound` is certain.
+    Of `records` blocks the parameters of the fit link `linked`; no parameters link more than the weight
+    `bound`, and so at most `bound_count` blocks. `total` is the size of the population that all blocks
+    represent. `order` is the best lexicographic attack, if it exceeds the bound, which does not cover ties.
+    `lost` blocks are linked by no parameters. `limit` follows from samples, with a confidence; `bound` is
+    certain.
     """
 
     problem: Problem
@@ -47,7 +47,7 @@ class Verdict:
 
 
 class Check:
-    """The check of one fit by its certificate; `records` and `linkage` are made for it."""
+    """Checks one fit by its certificate, given its `records` and `linkage`."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Check:
         self.linked = [block for block, linked in enumerate(self.linkage.linked(self.theta)) if linked]
 
     def verdict(self) -> Verdict:
-        """What is proven, whatever the fit claims besides."""
+        """Return what the certificate proves, whatever the fit claims besides."""
         linked, fit, certificate = len(self.linked), self.fit, self.certificate
         least = linked if counts_all(fit) else 0
         for one in self.both:
@@ -98,7 +98,7 @@ class Check:
             method = certificate.text("proof", "method")
             bound = check_bound(self.linkage, certificate, everyone)
         linkable = [block for block in everyone if block not in bound.unlinkable]
-        proven = min(bound.weight, records.weight(linkable))  # in coarse units it may be more than all
+        proven = min(bound.weight, records.weight(linkable))  # in coarse units it may exceed the total
         count, weight = records.most_within(linkable, proven), records.weight(self.linked)
         right = linked <= count and weight <= proven
         certificate.demand(right, f", bound: the parameters link {linked}, more than the {count} it allows")
@@ -125,21 +125,21 @@ def _parameters(family: Family, told: Claim) -> list[Fraction]:
 
 
 def counts_all(fit: Claim) -> bool:
-    """Whether a fit says of every record whether it is linked; else it may have counted a part of them."""
+    """Tell whether a fit reports every record as linked or not; else it may have counted a sample."""
     table, rows = fit.inner("records_table"), fit.items("records_table", "rows")
     table.require(all(isinstance(row, list) for row in rows), ", rows must be lists")
     return not table.has("left_out") and all(len(row) > 1 and row[1] is not None for row in rows)
 
 
 def objective_keys(problem: Problem) -> tuple[str, str] | None:
-    """The keys of what is linked and of its bound; None where records are counted."""
+    """Return the keys of the objective and its bound; None where records are counted."""
     if problem.weight is not None:
         return "weighted_links", "weighted_links_upper_bound"
     return ("expected_links", "expected_links_upper_bound") if problem.share else None
 
 
 def demand_fit(claim: Claim, verdict: Verdict) -> None:
-    """Reject a fit that claims a smaller bound, more lost records, or an optimum that leaves a gap."""
+    """Reject a fit that claims a smaller bound, more lost records, or an optimum with a gap."""
     order, proved, told = verdict.order, verdict.bound_count, claim.inner("linked_upper_bound")
     count, lost, status = told.whole(), claim.whole("lost"), claim.text("status")
     told.demand(count <= verdict.records, f": more is claimed than there are records, {verdict.records}")
@@ -162,7 +162,7 @@ def demand_fit(claim: Claim, verdict: Verdict) -> None:
 
 
 def _demand_sums(claim: Claim, verdict: Verdict, keys: tuple[str, str]) -> None:
-    """Reject a sum that is not linked, and a bound on it that does not hold or is beyond all."""
+    """Reject a sum that is not linked, and a bound on it that is not valid or exceeds the total."""
     reached, told, more = verdict.linked_weight, claim.exact(keys[0]), 1 + ROUNDED
     exact = abs(told - reached) <= ROUNDED * reached if counts_all(claim) else told <= reached * more
     given = f", {keys[0]}: {float(told):.10g}, but the parameters give {float(reached):.10g}"
@@ -176,10 +176,10 @@ def _demand_sums(claim: Claim, verdict: Verdict, keys: tuple[str, str]) -> None:
 
 
 def check_fit(fit: Mapping[str, Any], certificate: Mapping[str, Any], files: Files) -> Verdict:
-    """Check a fit, its certificate and that the one claims no more than the other proves.
+    """Check a fit and its certificate: the fit must claim no more than the certificate proves.
 
-    RejectedError if a claim is false or not proven, MalformedError if one of the two is not what it should
-    be.
+    RejectedError if a claim is false or not proven, MalformedError if the fit or the certificate cannot be
+    read.
     """
     claim = Claim(fit, "the fit")
     verdict = Check(claim, Claim(certificate, "the certificate"), files).verdict()

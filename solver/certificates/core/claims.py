@@ -1,4 +1,4 @@
-"""Reading the JSON that makes a claim: strictly, key by key, with messages that say where."""
+"""Reads the JSON of a claim strictly, key by key, with messages that name the place."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ LONGEST_NUMBER = 2_000  # digits of a number in it
 
 
 class MalformedError(Exception):
-    """A file that is not what it should be; the message says where."""
+    """Raised for an unreadable file; the message names the place."""
 
 
 class RejectedError(Exception):
-    """A claim that is false or not proven; the message says which."""
+    """Raised for a claim that is false or not proven; the message names it."""
 
 
 def demand(holds: bool, message: str) -> None:
@@ -34,7 +34,7 @@ def require(holds: bool, message: str) -> None:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object; keys that occur twice, NaN and very long numbers are refused."""
+    """Read a JSON object; duplicate keys, NaN and very long numbers are refused."""
     try:
         content = Path(path).read_bytes()
         require(len(content) <= LARGEST_FILE, f"{path} is too large to be checked")
@@ -65,37 +65,37 @@ def _constant(text: str) -> float:
 
 
 class Claim:
-    """A value of the JSON; `where` is the file and the keys that lead to it, for messages.
+    """Value of the JSON; `where` names the file and the path of keys in messages.
 
-    Methods that read take the further keys that lead to what is read; each of these must be there.
+    Methods that read take further keys, each of which must exist.
     """
 
     def __init__(self, content: Any, where: str) -> None:
         self.content, self.where = content, where
 
     def demand(self, holds: bool, message: str) -> None:
-        """Reject the claim unless a condition holds; the message goes on after the place."""
+        """Reject the claim unless a condition holds; the message continues after the place."""
         demand(holds, f"{self.where}{message}")
 
     def require(self, holds: bool, message: str) -> None:
-        """Refuse the file unless a condition holds; the message goes on after the place."""
+        """Refuse the file unless a condition holds; the message continues after the place."""
         require(holds, f"{self.where}{message}")
 
     def entries(self) -> dict[str, Any]:
-        """An object."""
+        """Return an object."""
         self.require(isinstance(self.content, dict), " must be a JSON object")
         return self.content  # type: ignore[no-any-return]
 
     def get(self, key: str) -> Any:
-        """The value of a key, None where it is missing."""
+        """Return the value of a key, or None if it is missing."""
         return self.entries().get(key)
 
     def has(self, key: str) -> bool:
-        """Whether a key is there, and not null."""
+        """Tell whether a key exists and is not null."""
         return self.get(key) is not None
 
     def inner(self, *keys: str) -> Claim:
-        """The value that keys lead to."""
+        """Return the value at a path of keys."""
         found = self
         for key in keys:
             found.require(key in found.entries(), f" has no '{key}': it was not written by this version")
@@ -103,7 +103,7 @@ class Claim:
         return found
 
     def text(self, *keys: str) -> str:
-        """A text that can be printed."""
+        """Return a printable text."""
         one = self.inner(*keys)
         one.require(isinstance(one.content, str), " must be text")
         surrogate = any("\ud800" <= sign <= "\udfff" for sign in one.content)
@@ -111,13 +111,13 @@ class Claim:
         return one.content  # type: ignore[no-any-return]
 
     def whole(self, *keys: str) -> int:
-        """A whole number."""
+        """Return an integer."""
         one = self.inner(*keys)
         one.require(type(one.content) is int, " must be a whole number")
         return one.content  # type: ignore[no-any-return]
 
     def exact(self, *keys: str) -> Fraction:
-        """A number that a double can hold, as the fraction that the double is."""
+        """Return a number of double precision as an exact fraction."""
         one = self.inner(*keys)
         one.require(type(one.content) in (int, float), " must be a number")
         try:
@@ -126,7 +126,7 @@ class Claim:
             raise MalformedError(f"{one.where} must be a finite number") from None
 
     def items(self, *keys: str, length: int | None = None) -> list[Any]:
-        """A list, of a length where one is given."""
+        """Return a list, of a given length if there is one."""
         one = self.inner(*keys)
         one.require(isinstance(one.content, list), " must be a list")
         many = len(one.content)
@@ -134,16 +134,16 @@ class Claim:
         return one.content  # type: ignore[no-any-return]
 
     def each(self, *keys: str, length: int | None = None) -> list[Claim]:
-        """The items of a list."""
+        """Return the items of a list."""
         where = self.inner(*keys).where
         return [Claim(one, f"{where}[{at}]") for at, one in enumerate(self.items(*keys, length=length))]
 
     def each_if_any(self, key: str) -> list[Claim]:
-        """The items of a list that may be missing."""
+        """Return the items of a list that may be missing."""
         return self.each(key) if self.has(key) else []
 
     def wholes(self, *keys: str, length: int | None = None) -> list[int]:
-        """A list of whole numbers."""
+        """Return a list of integers."""
         one = self.inner(*keys)
         found = one.items(length=length)
         one.require(all(type(number) is int for number in found), " must hold whole numbers")
@@ -160,18 +160,17 @@ CHOICES = {
     "missing": ("nearest", "expected", "farthest"),
 }
 
-Steps = list[tuple[float, float | None]]  # from which value on originals are compared as which; ascending
+Steps = list[tuple[float, float | None]]  # ascending interval starts, and what replaces originals in each
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What was solved, with `attributes` in the order of the parameters.
+    """Options of the linkage problem, with `attributes` in the order of the parameters.
 
-    `options` are those of the aggregator, `scales` ``ordinal``, ``nominal`` or ``date``, of attributes that
-    are no plain numbers; `possible` has a text of digits for each category, 1 for each category that it can
-    have become; `steps` are of numbers, None where they stay as they are; `methods` are what the fit calls
-    the masking of attributes whose recoding is known, `forms` how dates are written, `weight` is the column
-    of sampling weights.
+    `options` are those of the aggregator; `scales` are ``ordinal``, ``nominal`` or ``date``, for attributes
+    that are not numeric; `possible` has a text of digits for each category, 1 for each category that it may
+    be masked to; `steps` recode numbers, None where they stay; `methods` name the masking of attributes whose
+    recoding is known, `forms` the formats of dates, `weight` the column of sampling weights.
     """
 
     aggregator: str
@@ -192,11 +191,11 @@ class Problem:
 
     @property
     def share(self) -> bool:
-        """Whether candidates identical to the partner are no rivals, and share its weight."""
+        """Whether candidates identical to the partner are no rivals, but share its weight."""
         return self.ties == "share"
 
     def table(self, name: str) -> list[list[float]]:
-        """Distances of original categories (rows) to masked ones, inf where the recoding is impossible.
+        """Return distances of original categories (rows) to masked ones, inf for impossible recodings.
 
         Nominal: 0 or 1; ordinal: the difference of positions divided by the number of categories.
         """
@@ -249,7 +248,7 @@ def _read_scale(row: Claim, problem: Problem) -> None:
 
 
 def _read_recoding(row: Claim, problem: Problem) -> None:
-    """Read what is assumed of the masking of an attribute: no file can show it."""
+    """Read the assumed recoding of an attribute, which the files cannot confirm."""
     name = row.text("attribute")
     size = len(problem.categories.get(name, ()))
     known = name in problem.attributes and name not in problem.methods

@@ -1,4 +1,4 @@
-"""Families of distances in whole numbers: features, constraints, and when one is nowhere positive.
+"""Defines families of distances in integers: their features, constraints, and tests of infeasibility.
 
 With attribute distances c of the partner, c+ up to which a rival ties with it, and d of a rival, parameters
 theta link the block when ``(features(d) - features(c+)) . theta > 0`` for every rival. That vector is the
@@ -21,20 +21,20 @@ Vector = list[int]
 
 Multipliers = Sequence[Sequence[int]]  # (A, k, y): y times ``mu(A + k) >= mu(A)``; subsets are bit masks
 
-SLACK = Fraction(1, 10**9)  # of a sum that should be one: a common factor changes no comparison
+SLACK = Fraction(1, 10**9)  # tolerance of a sum that should be one: a common factor changes no comparison
 
 MOST_ATTRIBUTES = 12  # of a measure whose values are listed
 
 
 class Family(ABC):
-    """A family of distances on n attributes.
+    """Family of distances on n attributes.
 
-    `title`, with options the `words`, follows "no"; `keys` are what the JSON of its parameters holds,
-    `differences` the kinds of attribute distances that it is defined for. On a `simplex` the domain is all
-    weights that are not negative and sum to one. Ties are `squares` whatever the attribute distances are;
-    constraints are in units of ``2**-shift`` features, and features multiplied by `factor` to be whole, such
-    as the denominator of a mean. `orders` are lexicographic orders that are its limits: False of attributes,
-    True of ranks.
+    `title`, with options the `words`, follows "no" in messages; `keys` are those of the parameters in the
+    JSON, `differences` the kinds of attribute distances for which it is defined. On a `simplex` the
+    parameters are nonnegative weights that sum to one. Ties are `squares` whatever the attribute distances
+    are; constraints are in units of ``2**-shift`` features, which are multiplied by `factor` to be integral,
+    such as the denominator of a mean. `orders` are the lexicographic orders among its limits: False for
+    attributes, True for ranks.
     """
 
     title: ClassVar[str]
@@ -50,43 +50,43 @@ class Family(ABC):
 
     @classmethod
     def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
-        """The family with the options of a fit."""
+        """Return the family with the options of a fit."""
         require(not options, f"aggregator_options: a {cls.title} takes no options")
         return cls(attributes)
 
     @property
     def factor(self) -> int:
-        """What features are multiplied by to be whole."""
+        """Factor that makes features integral."""
         return 1
 
     @cached_property
     def dimension(self) -> int:
-        """Number of parameters: as many as features."""
+        """Number of parameters, which is that of the features."""
         return len(self.features([0] * self.n))
 
     @abstractmethod
     def features(self, c: Sequence[int]) -> Vector:
-        """Features of attribute distances, times `factor`."""
+        """Return the features of attribute distances, times `factor`."""
 
     def constraint(self, partner: Partner, rival: Sequence[int]) -> Vector:
-        """What must be positive for the rival not to keep the block from being linked."""
+        """Return the constraint that parameters must satisfy for the rival not to prevent the link."""
         tied, other = self.features(partner.tied), self.features(rival)
         return [(b << self.shift) - a for a, b in zip(tied, other, strict=True)]
 
     def never(self, partner: Partner, rival: Sequence[int]) -> bool:
-        """Whether the rival keeps the block from being linked by all parameters."""
+        """Tell whether the rival prevents the link for all parameters."""
         return self.nowhere_positive(self.constraint(partner, rival), (), 0)
 
     @abstractmethod
     def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
-        """Whether ``vector . theta <= 0`` on the whole domain, by weak duality with these multipliers."""
+        """Prove ``vector . theta <= 0`` on the domain by weak duality with these multipliers."""
 
     @abstractmethod
     def parameters(self, claim: Claim) -> list[Fraction]:
-        """The exact parameters that a fit names; rejected outside of the domain."""
+        """Return the exact parameters of a fit; reject those outside of the domain."""
 
     def named(self, claim: Claim, names: Sequence[str]) -> list[Fraction]:
-        """The number of each of these names, and of no other, by the first key."""
+        """Read a number for each of these names, and no other, by the first key."""
         given = claim.inner(self.keys[0])
         first = ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
         known = sorted(given.entries()) == sorted(names)
@@ -94,31 +94,31 @@ class Family(ABC):
         return [given.exact(name) for name in names]
 
     def named_subsets(self, claim: Claim, subsets: Sequence[Sequence[int]]) -> list[Fraction]:
-        """The numbers of subsets: their names are attributes joined by commas."""
+        """Read the numbers of subsets, whose names are attributes joined by commas."""
         return self.named(claim, [",".join(self.attributes[k] for k in subset) for subset in subsets])
 
 
 class Weights(Family):
-    """Families whose parameters are weights: the weighted mean, OWA, the 2-additive integral."""
+    """Families parametrised by weights: the weighted mean, OWA, the 2-additive integral."""
 
     simplex = True
     keys: ClassVar[tuple[str, ...]] = ("weights",)
 
     def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
-        """No entry is positive: the corners of the simplex decide."""
+        """Test the vertices of the simplex: no entry may be positive."""
         return not multipliers and total == 0 and max(vector) <= 0
 
     @property
     def names(self) -> Sequence[str]:
-        """What the JSON calls the weights."""
+        """Return the names of the weights in the JSON."""
         return self.attributes
 
     def weights(self, claim: Claim) -> list[Fraction]:
-        """The weights that the JSON holds."""
+        """Read the weights from the JSON."""
         return self.named(claim, self.names)
 
     def parameters(self, claim: Claim) -> list[Fraction]:
-        """Weights that sum to one."""
+        """Return the weights, which must sum to one."""
         weights = self.weights(claim)
         claim.demand(min(weights) >= 0, ": a weight is below zero")
         claim.demand(abs(sum(weights, Fraction(-1))) <= SLACK, ": the weights do not sum to one")
@@ -126,34 +126,34 @@ class Weights(Family):
 
 
 class WeightedMean(Weights):
-    """``sum_k p_k c_k``."""
+    """Weighted mean: ``sum_k p_k c_k``."""
 
     title = "weighted mean"
     orders = (False,)
 
     def features(self, c: Sequence[int]) -> Vector:
-        """The attribute distances."""
+        """Return the attribute distances."""
         return list(c)
 
 
 class OrderedWeightedAverage(Weights):
-    """``sum_r w_r c_(r)``, the largest attribute distance first."""
+    """Ordered weighted average: ``sum_r w_r c_(r)``, the largest attribute distance first."""
 
     title = "ordered weighted average"
     orders = (True,)
 
     @property
     def names(self) -> Sequence[str]:
-        """The ranks."""
+        """Return the names of the ranks."""
         return [str(rank + 1) for rank in range(self.n)]
 
     def features(self, c: Sequence[int]) -> Vector:
-        """The attribute distances in descending order."""
+        """Return the attribute distances in descending order."""
         return sorted(c, reverse=True)
 
 
 class TwoAdditive(Weights):
-    """The 2-additive Choquet integral: a mean of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``.
+    """2-additive Choquet integral: a mean of ``c_k``, ``min(c_k, c_l)`` and ``max(c_k, c_l)``.
 
     The extreme points of the 2-additive measures use one attribute, or the smaller or the larger of two
     (Miranda, Grabisch and Gil 2006).
@@ -168,12 +168,12 @@ class TwoAdditive(Weights):
         self.orders = (False, True) if self.n <= 2 else (False,)
 
     def features(self, c: Sequence[int]) -> Vector:
-        """Attribute distances, minima of pairs, maxima of pairs."""
+        """Return the attribute distances, minima of pairs, and maxima of pairs."""
         pairs = list(combinations(c, 2))
         return [*c, *map(min, pairs), *map(max, pairs)]
 
     def weights(self, claim: Claim) -> list[Fraction]:
-        """From Moebius coefficients: ``-min(c, d) = max(c, d) - c - d``."""
+        """Convert Moebius coefficients to weights: ``-min(c, d) = max(c, d) - c - d``."""
         moebius = self.named_subsets(claim, small_subsets(self.n, 2))
         single, pairs = moebius[: self.n], moebius[self.n :]
         low, high = ([max(sign * value, Fraction(0)) for value in pairs] for sign in (1, -1))
@@ -186,8 +186,8 @@ class TwoAdditive(Weights):
 class Measure(Family):
     """Choquet integrals over monotone measures.
 
-    Parameters belong to `subsets`, whose bit masks are `masks`; `limits` are their least and largest values.
-    They are `summed` to one if they are Moebius coefficients, and multipliers begin at subset `smallest`.
+    Parameters belong to `subsets`, with bit masks `masks` and bounds `limits`. They are `summed` to one if
+    they are Moebius coefficients; multipliers begin at subset `smallest`.
     """
 
     title = "Choquet integral"
@@ -204,18 +204,18 @@ class Measure(Family):
 
     @abstractmethod
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
-        """Add a multiple of ``mu(A + k) - mu(A)`` to coefficients of the parameters."""
+        """Add a multiple of ``mu(A + k) - mu(A)`` to the coefficients of the parameters."""
 
     @abstractmethod
     def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
-        """The measure of each subset, by bit mask."""
+        """Return the measure of each subset, by bit mask."""
 
     def never(self, partner: Partner, rival: Sequence[int]) -> bool:
-        """Whether the rival is beyond the tie on no attribute: monotone distances then do not grow."""
+        """Tell whether the rival exceeds the tie on no attribute: monotone distances then do not grow."""
         return all(b << TIE <= a for a, b in zip(partner.tied, rival, strict=True))
 
     def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
-        """By the limits of each parameter, after the multipliers."""
+        """Prove it by the multipliers of monotonicity, then the bounds of each parameter."""
         rest = [value - total for value in vector]
         for subset, attribute, y in multipliers:
             outside = 0 <= attribute < self.n and subset < 2**self.n and not subset >> attribute & 1
@@ -227,7 +227,7 @@ class Measure(Family):
         return most <= 0 and (total == 0 or self.summed)
 
     def parameters(self, claim: Claim) -> list[Fraction]:
-        """Those of a monotone measure with value 1 for all attributes."""
+        """Return the parameters of a monotone measure with value 1 for all attributes."""
         theta = self.named_subsets(claim, self.subsets)
         measure = self.values(theta)
         claim.demand(abs(measure[-1] - 1) <= SLACK, ": the measure of all attributes is not one")
@@ -239,7 +239,7 @@ class Measure(Family):
 
 
 class Choquet(Measure):
-    """The Choquet integral over all monotone measures; parameter A - 1 is mu(A) for the bit mask A."""
+    """Choquet integral over all monotone measures; parameter A - 1 is mu(A) for the bit mask A."""
 
     keys = ("measure",)
     smallest, summed = 1, False
@@ -251,7 +251,7 @@ class Choquet(Measure):
 
     @classmethod
     def of(cls, attributes: Sequence[str], options: Mapping[str, Any]) -> Family:
-        """With the option ``k_additive`` the k-additive one."""
+        """Return the k-additive family if the option ``k_additive`` is set."""
         k, n = options.get("k_additive"), len(attributes)
         known = set(options) <= {"k_additive"} and (k is None or (type(k) is int and k > 1))
         require(known, "aggregator_options: choquet takes k_additive, of at least 2")
@@ -261,7 +261,7 @@ class Choquet(Measure):
         return cls(attributes) if k is None else KAdditive(attributes, k)
 
     def features(self, c: Sequence[int]) -> Vector:
-        """``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
+        """Return ``c_s(i) - c_s(i-1)`` at the set of attributes that are at least ``c_s(i)``."""
         subset = 2**self.n - 1
         row, before = [0] * subset, 0
         for k in sorted(range(self.n), key=lambda k: c[k]):
@@ -271,17 +271,17 @@ class Choquet(Measure):
         return row
 
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
-        """The values of two subsets."""
+        """Change the values of two subsets."""
         row[(subset | 1 << attribute) - 1] += times
         row[subset - 1] -= times
 
     def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
-        """The parameters themselves."""
+        """Return the parameters, which are the values."""
         return [Fraction(0), *theta]
 
 
 class KAdditive(Measure):
-    """The k-additive integral for k of 3 or more: Moebius coefficients of at most k attributes."""
+    """K-additive integral for k of 3 or more: Moebius coefficients of at most k attributes."""
 
     keys = ("moebius", "measure")
     smallest, summed = 0, True
@@ -294,27 +294,27 @@ class KAdditive(Measure):
         self.words = f"{k}-additive {self.title}"
 
     def features(self, c: Sequence[int]) -> Vector:
-        """The smallest attribute distance of each subset."""
+        """Return the smallest attribute distance of each subset."""
         return [min(c[k] for k in subset) for subset in self.subsets]
 
     def add(self, row: Vector, subset: int, attribute: int, times: int) -> None:
-        """Coefficients of the subsets of ``A + k`` that hold k."""
+        """Add coefficients of the subsets of ``A + k`` that contain k."""
         whole, own = subset | 1 << attribute, 1 << attribute
         for at, mask in enumerate(self.masks):
             if mask & own and not mask & ~whole:
                 row[at] += times
 
     def values(self, theta: Sequence[Fraction]) -> list[Fraction]:
-        """Sums of the coefficients of subsets."""
+        """Sum the coefficients of subsets."""
         return subset_sums(dict(zip(self.masks, theta, strict=True)), self.n)
 
 
 class QuadraticForm(Family):
-    """``c' M c``, M positive semidefinite of trace one; parameters are the upper triangle of M.
+    """Quadratic form: ``c' M c``, M positive semidefinite of trace one; parameters are its upper triangle.
 
-    A constraint is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther, off the diagonal
-    both of its entries in one. Ties are on the diagonal. `cells` are the upper triangle, row by row, and
-    `cancelled` is the share of a rival's squares that cancelling terms may move its distance by, times
+    A constraint is a symmetric matrix G, with ``<G, M> > 0`` where the rival is farther; off-diagonal
+    parameters combine two entries. Ties are on the diagonal. `cells` are the upper triangle, row by row.
+    `cancelled` bounds the effect of cancelling terms on a rival's distance, as a share of its squares, times
     ``2**shift``.
     """
 
@@ -331,11 +331,11 @@ class QuadraticForm(Family):
         self.cancelled = self.n * (self.n + 2)
 
     def features(self, c: Sequence[int]) -> Vector:
-        """Products of attribute distances."""
+        """Return the products of attribute distances."""
         return [c[k] * c[m] * (1 if k == m else 2) for k, m in self.cells]
 
     def constraint(self, partner: Partner, rival: Sequence[int]) -> Vector:
-        """The matrix G; terms of the rival's squares may cancel, so a little less of them counts."""
+        """Return the matrix G, less the possible effect of cancelling terms of the rival."""
         pairs = zip(self.features(partner.distances), self.features(rival), strict=True)
         found = [(b - a) << self.shift for a, b in pairs]
         for at, (k, m) in enumerate(self.cells):
@@ -346,14 +346,14 @@ class QuadraticForm(Family):
         return found
 
     def nowhere_positive(self, vector: Vector, multipliers: Multipliers, total: int) -> bool:
-        """The matrix, twice, is negative semidefinite."""
+        """Test whether the matrix, twice, is negative semidefinite."""
         matrix = [[0] * self.n for _ in range(self.n)]
         for (k, m), value in zip(self.cells, vector, strict=True):
             matrix[k][m] = matrix[m][k] = 2 * value if k == m else value
         return not multipliers and total == 0 and is_negative_semidefinite(matrix)
 
     def parameters(self, claim: Claim) -> list[Fraction]:
-        """The upper triangle of a positive semidefinite matrix of trace one."""
+        """Return the upper triangle of a positive semidefinite matrix of trace one."""
         given, n = claim.inner(self.keys[0]), self.n
         rows = [[one.exact() for one in row.each(length=n)] for row in given.each(length=n)]
         given.demand(all(rows[k][m] == rows[m][k] for k, m in self.cells), ": it is not symmetric")
@@ -366,7 +366,7 @@ class QuadraticForm(Family):
 
 
 def is_negative_semidefinite(matrix: list[Vector]) -> bool:
-    """Whether ``x' G x <= 0`` for all x, by fraction-free elimination of ``-G`` (Bareiss 1968)."""
+    """Test ``x' G x <= 0`` for all x by fraction-free elimination of ``-G`` (Bareiss 1968)."""
     rest = [[-value for value in row] for row in matrix]
     size, before = len(rest), 1
     for k in range(size):
@@ -391,7 +391,7 @@ FAMILIES: dict[str, type[Family]] = {
 
 
 def family_of(problem: Problem, where: str = "the fit") -> Family:
-    """The family of a problem, which messages say is that of `where`."""
+    """Return the family of a problem; messages name it by `where`."""
     name = problem.aggregator
     require(name in FAMILIES, f"{where}, aggregator must be one of {', '.join(FAMILIES)}")
     try:
@@ -404,7 +404,7 @@ def family_of(problem: Problem, where: str = "the fit") -> Family:
 
 
 def subset_sums(values: Mapping[int, Fraction], n: int, sign: int = 1) -> list[Fraction]:
-    """The sum over the subsets of each set, by bit mask; with the sign -1 what has these sums."""
+    """Return the sum over the subsets of each set, by bit mask; the sign -1 inverts this."""
     table = [values.get(mask, Fraction(0)) for mask in range(2**n)]
     for k in range(n):
         for mask in range(2**n):
@@ -414,5 +414,5 @@ def subset_sums(values: Mapping[int, Fraction], n: int, sign: int = 1) -> list[F
 
 
 def small_subsets(n: int, k: int) -> list[tuple[int, ...]]:
-    """Subsets of one to k of n attributes, by size."""
+    """List the subsets of one to k of n attributes, by size."""
     return [subset for size in range(1, min(k, n) + 1) for subset in combinations(range(n), size)]

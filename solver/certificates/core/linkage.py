@@ -1,4 +1,4 @@
-"""What some parameters link, what comparing one attribute after another links, and trees of simplices.
+"""Counts the blocks linked by given parameters or lexicographic orders, and checks simplex trees.
 
 All of it is exact and slow: on large files `verify` replaces the methods of `Linkage` from `linked` on.
 """
@@ -17,10 +17,10 @@ from .records import Partner, Records
 
 @dataclass(frozen=True)
 class Order:
-    """An order of attributes (or ranks of attribute distances, `ranked`) and the blocks that it links.
+    """Lexicographic order of attributes, or of ranks if `ranked`, with the blocks that it links.
 
-    Each is compared only where those before it tie: limits of weighted distances whose weights are farther
-    and farther apart. A bound on distances that differ by more than ties does not cover them.
+    Each attribute is compared only where those before it tie: a limit of weighted distances whose weights
+    differ more and more. A bound that excludes ties does not cover it.
     """
 
     sequence: tuple[int, ...]
@@ -29,7 +29,7 @@ class Order:
     weight: Fraction
 
     def described(self, attributes: Sequence[str]) -> str:
-        """What is compared, in words; `attributes` are what to call them."""
+        """Describe the order in words, with these names of the attributes."""
         ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(attributes))]
         names = ranks if self.ranked else attributes
         compared = f"comparing {' and then '.join(names[k] for k in self.sequence)}"
@@ -41,25 +41,25 @@ Rivals = Mapping[int, Sequence[int]]
 
 
 class Linkage:
-    """Records compared by a family of distances."""
+    """Compares records by a family of distances."""
 
     def __init__(self, records: Records, family: Family) -> None:
         self.records, self.family = records, family
 
     def partner(self, block: int) -> Partner:
-        """The partner of a block, with its ties."""
+        """Return the partner of a block, with its ties."""
         return self.records.partner_of(block, self.family.squares)
 
     def constraint(self, block: int, rival: int) -> Vector:
-        """What must be positive for the rival not to keep the block from being linked."""
+        """Return the constraint that parameters must satisfy for the rival not to prevent the link."""
         return self.family.constraint(self.partner(block), self.records.distances(block, rival))
 
     def never(self, block: int, rival: int) -> bool:
-        """Whether the rival keeps the block from being linked by all parameters."""
+        """Tell whether the rival prevents the link of the block for all parameters."""
         return self.family.never(self.partner(block), self.records.distances(block, rival))
 
     def combined(self, entries: Iterable[Sequence[int]]) -> Vector:
-        """The sum of multiplier times constraint over (block, rival, multiplier)."""
+        """Sum multiplier times constraint over (block, rival, multiplier)."""
         total = [0] * self.family.dimension
         for block, rival, multiplier in entries:
             vector = self.constraint(block, rival)
@@ -67,7 +67,7 @@ class Linkage:
         return total
 
     def check_rival(self, block: int, rival: int, claim: Claim) -> None:
-        """Reject numbers that are no block whose partner is possible, and one of its rivals."""
+        """Reject numbers other than a block with a possible partner and one of its rivals."""
         claim.demand(0 <= block < self.records.blocks, f": there is no block {block}")
         reachable = self.records.reachable(block)
         claim.demand(reachable, f": the partner of block {block} is impossible, so it has no rivals")
@@ -75,11 +75,11 @@ class Linkage:
         claim.demand(rivals, f": candidate {rival} is not a rival of block {block}")
 
     def is_farther(self, block: int, rival: int, theta: Sequence[int]) -> bool:
-        """Whether a rival does not keep a block from being linked by whole parameters."""
+        """Tell whether a rival does not prevent the link of a block for integral parameters."""
         return sum(a * b for a, b in zip(self.constraint(block, rival), theta, strict=True)) > 0
 
     def linked(self, theta: Sequence[Fraction]) -> list[bool]:
-        """Whether exact parameters link each block: every rival is farther than the partner and its ties."""
+        """Test for each block whether every rival is farther than the partner and its ties."""
         numbers, records = whole_numbers(theta), self.records
         return [
             records.reachable(block)
@@ -88,7 +88,7 @@ class Linkage:
         ]
 
     def compared(self, ranked: bool, k: int, before: Rivals) -> Rivals:
-        """The rivals that still tie when an attribute (or rank) is compared, of blocks that none excludes."""
+        """Return rivals that still tie after one more attribute (or rank), for blocks not yet excluded."""
         records, after = self.records, {}
         for block, rivals in before.items():
             own = records.sizes(block, records.partner[block], ranked)[k]
@@ -100,7 +100,7 @@ class Linkage:
         return after
 
     def orders(self, ranked: bool, first: int, above: Fraction) -> Iterator[Order]:
-        """The order of one attribute, and all that come of adding one more to the best, as long as it helps.
+        """Yield the orders of one attribute, and the best orders extended by one more, while this helps.
 
         Orders that do not link more than the weight `above` may be left out.
         """
@@ -123,9 +123,9 @@ class Linkage:
             left = [k for k in range(self.family.n) if k not in best.sequence]
 
     def best_order(self, above: Fraction = Fraction(-1)) -> Order | None:
-        """The order that links most, of those that grow by what adds most; None if not more than `above`.
+        """Return the best order of a greedy search by attribute, or None if none exceeds `above`.
 
-        Attacks are searched in the same way, so that no order is demanded that `fit` does not come to.
+        `fit` searches attacks in the same way, so that it finds every order demanded here.
         """
         ways = product(self.family.orders, range(self.family.n))
         found = [order for ranked, first in ways for order in self.orders(ranked, first, above)]
@@ -133,10 +133,10 @@ class Linkage:
         return max(more, key=lambda order: (order.weight, -len(order.sequence)), default=None)
 
     def check_tree(self, rivals: Rivals, weight: Mapping[int, int], most: int, nodes: Claim) -> int:
-        """Check that blocks that may be linked weigh at most `most` at every leaf; the number of leaves.
+        """Check that linkable blocks weigh at most `most` at every leaf; return the number of leaves.
 
-        The content of `nodes` are bytes in preorder: 0 for a leaf, else the edge of the simplex that is
-        halved, counted from 1. Blocks without rivals are linked everywhere.
+        The content of `nodes` are bytes in preorder: 0 for a leaf, else the number of the edge of the simplex
+        that is halved, from 1. Blocks without rivals are linked everywhere.
         """
         corners = self.family.dimension
         edges, leaves = list(combinations(range(corners), 2)), 0
@@ -161,7 +161,7 @@ class Linkage:
 
 
 def whole_numbers(theta: Sequence[Fraction]) -> list[int]:
-    """Parameters times a common factor; denominators of doubles are powers of two."""
+    """Multiply parameters by a common factor; denominators of doubles are powers of two."""
     unit = max(value.denominator for value in theta)
     return [int(value * unit) for value in theta]
 
@@ -170,19 +170,19 @@ def whole_numbers(theta: Sequence[Fraction]) -> list[int]:
 
 BITS = 60  # constraints are rounded up to ``2**BITS`` times their largest entry
 
-Vertices = tuple[int, ...]  # of a constraint at the vertices; rounding up can only make blocks look linkable
+Vertices = tuple[int, ...]  # of a constraint at the vertices, rounded up: no linkable block is missed
 
-Open = Mapping[int, Sequence[Vertices]]  # blocks that may be linked, with constraints not positive everywhere
+Open = Mapping[int, Sequence[Vertices]]  # undecided blocks, with constraints not positive everywhere
 
 
 def rounded_up(constraint: Sequence[int]) -> Vertices:
-    """A constraint at the corners of the simplex."""
+    """Round a constraint up at the vertices of the simplex."""
     largest = max(max(map(abs, constraint)), 1)
     return tuple(-((-value << BITS) // largest) for value in constraint)
 
 
 def _sorted(constraints: Open, linked: int, weight: Mapping[int, int]) -> tuple[Open, int]:
-    """Leave out blocks with a constraint that is nowhere positive, and those positive everywhere."""
+    """Decide blocks with a constraint that is nowhere positive, or with all positive everywhere."""
     undecided = {}
     for block, own in constraints.items():
         if any(max(vertices) <= 0 for vertices in own):
@@ -196,7 +196,7 @@ def _sorted(constraints: Open, linked: int, weight: Mapping[int, int]) -> tuple[
 
 
 def _saved(undecided: Open, weight: Mapping[int, int]) -> int:
-    """Of blocks that exclude each other in pairs only the heaviest counts; cliques are found greedily."""
+    """Bound the weight lost to conflicts: of each greedy clique only the heaviest block is linked."""
     left, saved = list(undecided), 0
     while left:
         clique = [left.pop(0)]
@@ -211,7 +211,7 @@ def _saved(undecided: Open, weight: Mapping[int, int]) -> int:
 
 
 def _halved(constraints: Open, kept: int, moved: int) -> Open:
-    """The half of a simplex in which one vertex goes to the middle of its edge to another."""
+    """Halve a simplex: move one vertex to the midpoint of its edge to another."""
     return {
         block: [(*one[:moved], (one[kept] + one[moved] + 1) >> 1, *one[moved + 1 :]) for one in own]
         for block, own in constraints.items()
@@ -219,7 +219,7 @@ def _halved(constraints: Open, kept: int, moved: int) -> Open:
 
 
 def conflict(first: Vertices, second: Vertices) -> bool:
-    """Whether ``first + x second`` is at most 0 at all vertices for some x > 0."""
+    """Tell whether ``first + x second`` is at most 0 at all vertices for some x > 0."""
     pairs = list(zip(first, second, strict=True))
     low = max([Fraction(0), *(Fraction(a, -b) for a, b in pairs if b < 0)])
     high = min((Fraction(-a, b) for a, b in pairs if b > 0), default=low + 1)

@@ -1,4 +1,4 @@
-"""Why no parameters link more: the bound of a certificate, step by step.
+"""Checks the proof of an upper bound on the linked weight, step by step.
 
 - *lost*: one rival alone keeps a block from being linked, whatever the parameters;
 - *core*: constraints of some blocks, with multipliers above zero, add up to one that is nowhere positive, so
@@ -22,8 +22,8 @@ from itertools import combinations
 from .claims import Claim, MalformedError
 from .linkage import Linkage
 
-MOST_COEFFICIENTS = 1 << 22  # of all derived inequalities, and of those that they are made of, together
-LARGEST_COEFFICIENT = 1 << 64  # sums of sums may double with every line of a certificate
+MOST_COEFFICIENTS = 1 << 22  # total number of coefficients of derived inequalities and their premises
+LARGEST_COEFFICIENT = 1 << 64  # coefficients may double with every derived inequality
 MOST_BITS = 1 << 14  # of the denominator of a sum of bounds
 MOST_NODES = 1 << 26  # of a simplex tree
 METHODS = ("lost", "simplex-tree", "hitting-set", "parts")
@@ -33,9 +33,9 @@ Core = frozenset[int]
 
 @dataclass(frozen=True)
 class Bound:
-    """No parameters link blocks of more than `weight`, and none of the `unlinkable` ones.
+    """Upper bound: no parameters link blocks of more than `weight`, or any of the `unlinkable` ones.
 
-    Not `proved` where all blocks count, as there is no proof.
+    Not `proved` if it counts all blocks, which needs no proof.
     """
 
     weight: Fraction
@@ -46,7 +46,7 @@ class Bound:
 
 
 def added_up(bounds: Sequence[Bound], beside: Fraction) -> Bound:
-    """The bound of parts and of blocks `beside`, which count in full."""
+    """Add the bounds of parts and the weight `beside` of other blocks."""
     return Bound(
         sum((bound.weight for bound in bounds), beside),
         frozenset().union(*(bound.unlinkable for bound in bounds)),
@@ -58,7 +58,7 @@ def added_up(bounds: Sequence[Bound], beside: Fraction) -> Bound:
 def check_bound(
     linkage: Linkage, claim: Claim, blocks: Sequence[int], methods: Sequence[str] = METHODS
 ) -> Bound:
-    """Check the proof of a bound on the weight of the linked ones among some blocks."""
+    """Check the proof of an upper bound on the linked weight of some blocks."""
     proof, told = claim.inner("proof"), claim.inner("bound")
     method = proof.text("method")
     proof.require(method in methods, f", method must be one of {', '.join(methods)}, not {method}")
@@ -88,7 +88,7 @@ def check_bound(
 def _check_parts(
     linkage: Linkage, proof: Claim, left: set[int], lost: Core, told: Claim, claimed: Fraction
 ) -> Bound:
-    """Add the bounds of parts up; blocks that are in none and not lost count in full."""
+    """Add the bounds of parts; blocks in no part and not lost count in full."""
     records, bounds, weight = linkage.records, [], Fraction(0)
     everything = records.weight(left)
     parts = proof.each("parts")
@@ -115,7 +115,7 @@ def _check_parts(
 
 
 def _check_lost(linkage: Linkage, proof: Claim, blocks: Sequence[int]) -> Core:
-    """Check pairs (block, rival); an impossible partner stands for its own rival."""
+    """Check pairs (block, rival); a block with an impossible partner is its own rival."""
     records, lost = linkage.records, set()
     for pair in proof.each("lost"):
         block, rival = pair.wholes(length=2)
@@ -130,7 +130,7 @@ def _check_lost(linkage: Linkage, proof: Claim, blocks: Sequence[int]) -> Core:
 
 
 def check_simplex_tree(linkage: Linkage, proof: Claim, weight: Mapping[int, int], most: int) -> int:
-    """The number of leaves of a tree that proves the bound."""
+    """Check that a tree proves the bound; return its number of leaves."""
     rivals: dict[int, list[int]] = {}
     proof.demand(linkage.family.simplex, ": the parameters of this family are not a simplex")
     for entry in proof.each("rivals"):
@@ -146,7 +146,7 @@ def check_simplex_tree(linkage: Linkage, proof: Claim, weight: Mapping[int, int]
 
 
 def tree_nodes(tree: Claim) -> Claim:
-    """The bytes of a compressed text in base 64."""
+    """Decode the bytes of a tree, compressed and in base 64."""
     try:
         stream = zlib.decompressobj()
         nodes = stream.decompress(base64.b64decode(tree.text(), validate=True), MOST_NODES)
@@ -157,7 +157,7 @@ def tree_nodes(tree: Claim) -> Claim:
 
 
 def capped(weight: Mapping[int, int], most: int) -> dict[int, int]:
-    """Weights, those above a bound taken for just above it: such a block is linked nowhere within it."""
+    """Cap weights just above the bound: a heavier block is linked nowhere within it."""
     return {block: min(own, most + 1) for block, own in weight.items()}
 
 
@@ -166,19 +166,19 @@ def capped(weight: Mapping[int, int], most: int) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class Inequality:
-    """``sum of coefficients[b] x_b >= least``, where x_b is 1 when block b is given up, else 0."""
+    """Inequality ``sum of coefficients[b] x_b >= least``, where x_b is 1 if block b is given up, else 0."""
 
     coefficients: Mapping[int, int]
     least: int
 
 
 def given_up(blocks: Iterable[int], least: int = 1) -> Inequality:
-    """At least so many are given up: one of a core, all but one of blocks each two of which are a core."""
+    """Require `least` blocks given up: one of a core, all but one of a clique of cores of two."""
     return Inequality(dict.fromkeys(blocks, 1), least)
 
 
 def half_inequality(parts: Sequence[Inequality]) -> Inequality:
-    """The sum, halved, both sides rounded up, as x is whole (Gomory 1958)."""
+    """Halve the sum and round both sides up, as x is integral (Gomory 1958)."""
     total: Counter[int] = Counter()
     for part in parts:
         total.update(part.coefficients)
@@ -187,7 +187,7 @@ def half_inequality(parts: Sequence[Inequality]) -> Inequality:
 
 
 def _check_hitting_set(linkage: Linkage, proof: Claim, weight: Mapping[int, int]) -> tuple[int, int, int]:
-    """Numbers of cores and leaves, and the weight that must be given up."""
+    """Check a hitting set; return the numbers of cores and leaves, and the least weight given up."""
     cores = [_check_core(linkage, core, weight) for core in proof.each("cores")]
     inequalities = check_inequalities(cores, proof.inner("inequalities"))
     least, leaves = least_given_up(proof.inner("tree"), inequalities, cores, weight)
@@ -196,7 +196,7 @@ def _check_hitting_set(linkage: Linkage, proof: Claim, weight: Mapping[int, int]
 
 
 def _check_core(linkage: Linkage, core: Claim, weight: Mapping[int, int]) -> Core:
-    """The blocks of a core: the sum of its constraints is shown to be nowhere positive on the domain."""
+    """Check a core and return its blocks: the sum of its constraints must be nowhere positive."""
     entries = [row.wholes(length=3) for row in core.each("rows")]
     for block, rival, multiplier in entries:
         linkage.check_rival(block, rival, core)
@@ -213,7 +213,7 @@ def _check_core(linkage: Linkage, core: Claim, weight: Mapping[int, int]) -> Cor
 
 
 def check_inequalities(cores: Sequence[Core], derived: Claim) -> list[Inequality]:
-    """Those of the cores, and those derived from them: a ``clique`` of blocks, a ``half`` of earlier ones."""
+    """Return the inequalities of cores, and derived ones: a ``clique`` or the ``half`` of a sum."""
     found = [given_up(core) for core in cores]
     pairs, size = set(cores), 0
     for line in derived.each():
@@ -243,11 +243,11 @@ def check_inequalities(cores: Sequence[Core], derived: Claim) -> list[Inequality
 def least_given_up(
     tree: Claim, inequalities: Sequence[Inequality], cores: Sequence[Core], weight: Mapping[int, int]
 ) -> tuple[int | None, int]:
-    """Check a tree over blocks, and find the least weight that is given up anywhere.
+    """Check a branch-and-bound tree; return the least weight given up at any leaf, and the leaves.
 
-    It is in preorder: ``["split", block]`` gives a block up first and keeps it then, ``["leaf", unit,
-    [[inequality, y], ...]]`` bounds the weight by multipliers, ``["core", index]`` is closed by a core all of
-    whose blocks are kept. None where every leaf is closed; and the number of leaves.
+    It is in preorder: ``["split", block]`` first gives a block up, then keeps it; ``["leaf", unit,
+    [[inequality, y], ...]]`` bounds the weight by multipliers; ``["core", index]`` closes a leaf that keeps
+    all blocks of a core. The weight is None if every leaf is closed.
     """
     fixed: dict[int, bool] = {}  # the way to the next node: given up (True) or kept
     complete, leaves, values = False, 0, []
@@ -290,7 +290,7 @@ def dual_value(
     fixed: Mapping[int, bool],
     weight: Mapping[int, int],
 ) -> int:
-    """The least weight given up by weak duality, with multipliers ``y / unit`` of inequalities.
+    """Bound the weight given up by weak duality, with multipliers ``y / unit`` of inequalities.
 
     ``sum w x >= sum y least + sum (w - load) x``, each term of the last sum at its smallest.
     """

@@ -1,8 +1,8 @@
-"""The linkage problem of two files, in whole numbers.
+"""States the linkage problem of two files in integers.
 
 A *block* is a record whose true partner is in the other file; its *rivals* are the other candidates. Values
 are standardised in double precision, ``(x - mean) / deviation``, with the doubles nearest to the exact
-moments. From there on a double is the whole number times a power of two that it is, and nothing is rounded.
+moments. From there on each double is an integer times a power of two, and nothing is rounded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 
 from .claims import Problem, RejectedError, demand
 
-Values = Sequence[float]  # of one attribute: NaN where a value is missing, for categories their positions
+Values = Sequence[float]  # of one attribute: NaN for missing values, positions for categories
 
 # A rival ties up to ``1 + 2**-TIE`` times the partner's attribute distances, of differences that are widened
 # by the power of two above ``2**-ROUNDING`` times the values that go into them. Distances grow besides by the
@@ -31,15 +31,15 @@ SHIFTS = {"tie": 36, "rounding": 49, "grain": 18, "cancellation": 50}
 TIE, ROUNDING, GRAIN, CANCELLATION = SHIFTS.values()
 TOLERANCES = {name: 2.0**-shift for name, shift in SHIFTS.items()}
 
-SAME = 2.0**-48  # values of one file within this share of their size are the same
+SAME = 2.0**-48  # values of one file are the same within this share of their size
 
 
 @dataclass(frozen=True)
 class Files:
-    """Two microdata files: values of all records by attribute, and columns besides.
+    """Two microdata files: the values of all records by attribute, and other columns.
 
-    `partner` is the masked record of each original record, -1 where it is not in the masked file. Other
-    columns by name: whether the original file has it, and its cells.
+    `partner` is the masked record of each original record, -1 if it is not in the masked file. Other columns
+    by name: whether the original file has it, and its cells.
     """
 
     original: Sequence[Values]
@@ -49,14 +49,14 @@ class Files:
 
 
 class Partner(NamedTuple):
-    """A block's partner: its attribute distances, and up to which rivals tie (in units of ``2**-TIE``)."""
+    """Partner of a block: its attribute distances, and the ties (in units of ``2**-TIE``)."""
 
     distances: list[int]
     tied: list[int]
 
 
 def exact(value: float, shift: int) -> int:
-    """A double as the whole number of units of ``2**-shift`` that it is."""
+    """Return a double as an integer number of units of ``2**-shift``."""
     numerator, denominator = value.as_integer_ratio()
     return (numerator << shift) // denominator
 
@@ -64,11 +64,11 @@ def exact(value: float, shift: int) -> int:
 class Attribute:
     """Standardised values of one attribute, or positions of categories, of blocks (`queries`) and candidates.
 
-    `table` has distances of a query's category (rows) to a candidate's, inf where one cannot become the
-    other. `missing`, where values are missing: the difference of each block to a missing value, of a missing
-    value to each candidate, and of two. `widths`: by how much rounding may have moved the difference of each
-    block to its partner, 0 for categories. `grain`: a length far below any difference that the attribute
-    shows. `offset`: ``|mean| / deviation`` of both files, added. All are multiples of ``2**-shift``.
+    `table` has distances of a query's category (rows) to a candidate's, inf if it cannot be masked to that.
+    `missing`, if values are missing: the difference of each block to a missing value, of a missing value to
+    each candidate, and of two missing values. `widths`: bounds on the rounding error of the difference of
+    each block to its partner, 0 for categories. `grain`: a length far below all differences of the attribute.
+    `offset`: sum of ``|mean| / deviation`` over both files. All are multiples of ``2**-shift``.
     """
 
     def __init__(
@@ -96,14 +96,14 @@ class Attribute:
         self.shift = max(GRAIN + _digits([self.grain]), self.digits())
 
     def difference(self, block: int, candidate: int, shift: int) -> int:
-        """The difference to a possible candidate, exactly."""
+        """Return the exact difference to a possible candidate."""
         query, other = self.queries[block], self.candidates[candidate]
         if self.table is None and query == query and other == other:
             return exact(query, shift) - exact(other, shift)
         return exact(self.rounded(block, candidate), shift)
 
     def rounded(self, block: int, candidate: int) -> float:
-        """The difference as a double; inf where masking cannot have made this of that."""
+        """Return the difference as a double; inf if masking cannot lead to this candidate."""
         query, other = self.queries[block], self.candidates[candidate]
         if self.table is not None:
             return self.table[int(query)][int(other)]
@@ -113,7 +113,7 @@ class Attribute:
         return to_missing[block] if query == query else from_missing[candidate] if other == other else both
 
     def width(self, block: int, other: int) -> float:
-        """The power of two above ``2**-ROUNDING`` times the values that go into a difference."""
+        """Return the power of two above ``2**-ROUNDING`` times the values that enter a difference."""
         size = abs(self.queries[block]) + abs(self.candidates[other]) + self.offset
         if size != size:
             away = abs(self.rounded(block, other))
@@ -121,14 +121,14 @@ class Attribute:
         share = 2.0**-ROUNDING * size
         return math.ldexp(1.0, math.frexp(share)[1]) if share > 0.0 else 0.0
 
-    # ---- what takes long on large files
+    # ---- slow on large files
 
     def chosen(self, values: Values, blocks: Sequence[int]) -> Values:
-        """The values of blocks."""
+        """Return the values of blocks."""
         return [values[at] for at in blocks]
 
     def standardised(self, files: list[Values], how: str, name: str) -> list[Values]:
-        """Both files in units of deviations."""
+        """Standardise both files."""
         both, made = [*files[0], *files[1]], []
         whose: dict[str, list[Values]] = {"own": files, "original": [files[0]] * 2, "pooled": [both] * 2}
         for values, source in zip(files, whose.get(how, []), strict=False):
@@ -141,7 +141,7 @@ class Attribute:
         return [*made] or files
 
     def numeric_grain(self, files: list[Values]) -> float:
-        """``2**-GRAIN`` of the spread about the median, at most a sixteenth of the smallest difference."""
+        """Return ``2**-GRAIN`` of the spread, at most a sixteenth of the smallest difference."""
         known = [sorted(value for value in values if value == value) for values in files]
         middle = float(median(chain(*known)))
         away = [abs(value - middle) for values in known for value in values]
@@ -156,21 +156,21 @@ class Attribute:
         return grain_of(most * math.sqrt(total / len(away)), min(gaps, default=math.inf))
 
     def all_widths(self, partner: Sequence[int]) -> Values:
-        """The width of the difference of each block to its partner."""
+        """Return the width of the difference of each block to its partner."""
         return [0.0 if self.table else self.width(block, other) for block, other in enumerate(partner)]
 
     def digits(self) -> int:
-        """The least s of 0 or more for which all values and differences times ``2**s`` are whole."""
+        """Return the least s >= 0 for which all values and differences times ``2**s`` are integral."""
         to_missing, from_missing, both = self.missing or ((), (), 0.0)
         known = chain(self.queries, self.candidates, self.widths, to_missing, from_missing, [both])
         return _digits(value for value in chain(known, *(self.table or ())) if math.isfinite(value))
 
 
 class Records:
-    """The blocks and their candidates; exact numbers are made when they are needed.
+    """Blocks and their candidates, with exact numbers computed on demand.
 
-    `original` and `masked` are the rows of each block in the two files, `partner` the candidate that it
-    belongs to. Differences are whole numbers of units of ``2**-shift``.
+    `original` and `masked` are the rows of each block in the two files, `partner` is its candidate.
+    Differences are integers in units of ``2**-shift``.
     """
 
     attribute: ClassVar[type[Attribute]] = Attribute
@@ -191,7 +191,7 @@ class Records:
         self.sampling = None if problem.weight is None else self._sampling_weights(problem.weight)
 
     def column(self, name: str, what: str) -> list[tuple[str, str]]:
-        """The cells of blocks in a column, of the original file if that has it, each with its place."""
+        """Return the places and cells of blocks in a column, from the original file if possible."""
         demand(name in self._columns, f"{what}: neither file has a column {name!r}")
         of_original, cells = self._columns[name]
         file, rows = ("original", self.original) if of_original else ("masked", self.masked)
@@ -200,7 +200,7 @@ class Records:
     # ---- weights
 
     def _sampling_weights(self, name: str) -> list[float]:
-        """How many of the population each block stands for."""
+        """Read the sampling weight of each block."""
         found = []
         for place, cell in self.column(name, "weight"):
             try:
@@ -212,7 +212,7 @@ class Records:
 
     @cached_property
     def weights(self) -> tuple[list[int], int]:
-        """What linking each block counts, as a whole number of one over the second number."""
+        """Return the weight of each block, as an integer divided by the second number."""
         copies = self.copies if self.problem.share else [1] * self.blocks
         own = [1.0] * self.blocks if self.sampling is None else self.sampling
         exact = [Fraction(weight) / many for weight, many in zip(own, copies, strict=True)]
@@ -220,29 +220,29 @@ class Records:
         return [int(weight * unit) for weight in exact], unit
 
     def weight(self, blocks: Iterable[int]) -> Fraction:
-        """The weight of some blocks together."""
+        """Return the total weight of some blocks."""
         numbers, unit = self.weights
         return Fraction(sum(numbers[block] for block in blocks), unit)
 
     def in_units(self, block: int, unit: Fraction) -> int:
-        """The weight of a block, `unit` times as large, rounded up: against a bound."""
+        """Return the weight of a block in units of 1 / `unit`, rounded up, to compare it with a bound."""
         return -(-self.weights[0][block] * unit.numerator // (self.weights[1] * unit.denominator))
 
     @cached_property
     def total_weight(self) -> Fraction:
-        """How many of the population all blocks stand for: candidates that share do so in full."""
+        """Return the size of the population represented by all blocks, with shared candidates in full."""
         numbers, unit = self.weights
         copies = self.copies if self.problem.share else [1] * self.blocks
         return Fraction(sum(map(operator.mul, numbers, copies)), unit)
 
     @cached_property
     def heaviest(self) -> tuple[Fraction, bool]:
-        """The largest weight of a block, and whether all have it."""
+        """Return the largest weight of a block, and whether all blocks have it."""
         numbers, unit = self.weights
         return Fraction(max(numbers), unit), min(numbers) == max(numbers)
 
     def most_within(self, blocks: Iterable[int], bound: Fraction) -> int:
-        """Number of blocks that weigh no more than a bound together: the lightest first."""
+        """Return how many blocks fit within a weight, the lightest first."""
         numbers, unit = self.weights
         return bisect_right(list(accumulate(sorted(numbers[block] for block in blocks))), bound * unit)
 
@@ -250,27 +250,27 @@ class Records:
 
     @cached_property
     def twin(self) -> list[int]:
-        """A number for each candidate, the same for those that are equal on every attribute."""
+        """Number the candidates, with the same number for those that agree on every attribute."""
         known: dict[tuple[float | None, ...], int] = {}
         columns = ((None if value != value else value for value in one.candidates) for one in self.attributes)
         return [known.setdefault(row, len(known)) for row in zip(*columns, strict=True)]
 
     @cached_property
     def copies(self) -> list[int]:
-        """How many candidates equal the partner of each block, itself included."""
+        """Count the candidates equal to the partner of each block, itself included."""
         often = Counter(self.twin)
         return [often[self.twin[other]] for other in self.partner]
 
     def possible(self, block: int, candidate: int) -> bool:
-        """Whether masking can have made the candidate of the block's record."""
+        """Tell whether the block's record can have been masked to the candidate."""
         return all(one.rounded(block, candidate) < math.inf for one in self.attributes if one.table)
 
     def reachable(self, block: int) -> bool:
-        """Whether the block's own partner is possible; otherwise the block is never linked."""
+        """Tell whether the block's own partner is possible; otherwise the block is never linked."""
         return self.possible(block, self.partner[block])
 
     def is_rival(self, block: int, candidate: int) -> bool:
-        """Whether the candidate must be farther than the partner for the block to be linked."""
+        """Tell whether the candidate must be farther than the partner for the block to be linked."""
         own = self.partner[block]
         apart = 0 <= candidate < self.candidates and candidate != own
         if apart and self.problem.share:
@@ -278,20 +278,20 @@ class Records:
         return apart and self.possible(block, candidate)
 
     def rivals(self, block: int) -> list[int]:
-        """All rivals of a block."""
+        """Return all rivals of a block."""
         return [other for other in range(self.candidates) if self.is_rival(block, other)]
 
     # ---- distances
 
     def distances(self, block: int, candidate: int) -> list[int]:
-        """Attribute distances c_k to a possible candidate, in a unit common to all."""
+        """Return attribute distances c_k to a possible candidate, in a common unit."""
         values = [one.difference(block, candidate, self.shift) for one in self.attributes]
         if self.problem.differences == "squared":
             return [value * value for value in values]
         return [abs(value) for value in values] if self.problem.differences == "absolute" else values
 
     def partner_of(self, block: int, squares: bool) -> Partner:
-        """The partner of a block; what ties are squares, or as the attribute distances are."""
+        """Return the partner of a block, with ties as squares or as attribute distances."""
         own, tied = self.partner[block], []
         for one in self.attributes:
             grain = exact(one.grain, self.shift)
@@ -302,19 +302,19 @@ class Records:
         return Partner(self.distances(block, own), tied)
 
     def sizes(self, block: int, candidate: int, ranked: bool = False) -> list[float]:
-        """Sizes of the differences as doubles, by attribute or by rank: what orders compare."""
+        """Return the differences as doubles, by attribute or by rank, for lexicographic orders."""
         found = [abs(one.rounded(block, candidate)) for one in self.attributes]
         return sorted(found, reverse=True) if ranked else found
 
     def tied_sizes(self, block: int, ranked: bool = False) -> list[float]:
-        """Sizes up to which a rival ties with the partner, as doubles."""
+        """Return the differences up to which a rival ties with the partner, as doubles."""
         pairs = zip(self.sizes(block, self.partner[block]), self.attributes, strict=True)
         found = [(size + one.widths[block]) * (1.0 + 2.0**-TIE) for size, one in pairs]
         return sorted(found, reverse=True) if ranked else found
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
-    """The doubles nearest to the mean and to the sample deviation of at least two numbers."""
+    """Return the doubles nearest to the mean and to the sample deviation of at least two numbers."""
     try:
         return mean(values), stdev(values)
     except OverflowError:
@@ -326,13 +326,13 @@ def _digits(values: Iterable[float]) -> int:
 
 
 def grain_of(spread: float, gap: float) -> float:
-    """The largest power of two within both limits."""
+    """Return the largest power of two within both limits."""
     most = min(2.0**-GRAIN * spread, gap / 16.0)
     return math.ldexp(1.0, math.frexp(most)[1] - 1) if most > 0.0 else 0.0
 
 
 def _recoded(value: float, steps: Sequence[tuple[float, float | None]]) -> float:
-    """An original value as it is compared: what the last step that begins at or below it makes of it."""
+    """Recode an original value by the last step at or below it."""
     at = bisect_right(steps, value, key=lambda step: step[0]) - 1
     becomes = steps[max(0, at)][1]
     return value if becomes is None or value != value else becomes
@@ -344,7 +344,7 @@ def _recoded(value: float, steps: Sequence[tuple[float, float | None]]) -> float
 def _to_missing(
     side: Values, queries: Values, candidates: Values, rule: str
 ) -> tuple[Values, Values, float] | None:
-    """Differences to what may be any value of a file; None where nothing is missing."""
+    """Return differences to any value of a file; None if no value is missing."""
     known = [[value for value in values if value == value] for values in (side, candidates)]
     if [len(side), len(candidates)] == [len(values) for values in known]:
         return None
@@ -359,12 +359,12 @@ def _to_missing(
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float, float, float]:
-    """Mean, deviation, least and largest of what a value may be."""
+    """Return mean, deviation, minimum and maximum of the values that may be missing."""
     return *(moments(values) if len(values) > 1 else (values[0], 0.0)), min(values), max(values)
 
 
 def _apart(one: tuple[float, ...], other: tuple[float, ...], rule: str) -> float:
-    """The difference of two values by a rule: nearest, farthest or expected; none of one that is missing."""
+    """Return the difference of two values by a rule: nearest, farthest or expected; one may be missing."""
     middle = one[0] - other[0]
     if rule == "nearest" and middle == middle:
         return 0.0
@@ -375,7 +375,7 @@ def _apart(one: tuple[float, ...], other: tuple[float, ...], rule: str) -> float
 
 
 def _with_unknown(table: list[list[float]], files: list[Values], rule: str) -> list[list[float]]:
-    """The table, with a last row and column for missing values where there are any."""
+    """Extend the table by a row and a column for missing values, if there are any."""
     size = len(table)
     often = [Counter(map(int, values)) for values in files]
     if not any(counts[size] for counts in often):
@@ -389,7 +389,7 @@ def _with_unknown(table: list[list[float]], files: list[Values], rule: str) -> l
 
 
 def _to_unknown(distances: Sequence[float], often: Sequence[int], rule: str) -> float:
-    """The distance to a category that is missing, of those that are possible and occur."""
+    """Return the distance to a missing category, over those that are possible and occur."""
     possible = [(one, many) for one, many in zip(distances, often, strict=True) if one < math.inf]
     drawn = [(one, many) for one, many in possible if many] or [(one, 1) for one, _ in possible]
     if rule == "nearest" or not possible:

@@ -1,4 +1,4 @@
-"""Bounds that follow from samples: the draw, once more, and what it rules out with some confidence."""
+"""Checks bounds derived from samples: repeats the draw and tests what it excludes with confidence."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ ROUNDED = Fraction(1, 10**9)  # relative difference of a weight in the JSON, a d
 
 @dataclass(frozen=True)
 class Stage:
-    """What is drawn by the end of a stage.
+    """Stage of the draw, with the blocks drawn by its end.
 
-    By stratum at least a `share` of each; None where every set of so many blocks was as likely. What it rules
-    out may be so after all with the probability `alpha`.
+    At least a `share` of each stratum; None for a simple random sample. Its conclusion is wrong with a
+    probability of at most `alpha`.
     """
 
     samples: int
@@ -37,7 +37,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Limit:
-    """No parameters link more than `weight`, nor `count` records, with a confidence."""
+    """Limit: with a confidence, no parameters link more than `weight` or `count` records."""
 
     confidence: Fraction
     weight: Fraction
@@ -46,7 +46,7 @@ class Limit:
     bounds: Sequence[Bound]
 
     def bound_of(self, stage: Stage) -> Fraction:
-        """The weight that no parameters exceed in the samples of a stage together."""
+        """Bound the weight linked in the samples of a stage together."""
         return added_up(self.bounds[: stage.samples], Fraction(0)).weight
 
 
@@ -54,7 +54,7 @@ class Limit:
 
 
 def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]], list[Stage]]:
-    """The samples that a fit must have searched, and its stages."""
+    """Repeat the draw: the samples that a fit must have searched, and its stages."""
     plan, blocks = claim.inner("draw"), records.blocks
     plan.require(plan.text("method") == METHOD, f", method must be {METHOD}")
     seed, size = plan.whole("seed"), plan.whole("size")
@@ -82,12 +82,12 @@ def draw(claim: Claim, files: Files, records: Records) -> tuple[list[list[int]],
 
 
 def _order(files: Files, seed: int, blocks: int) -> list[int]:
-    """The order in which blocks are drawn: each by 64 bits of a digest of the files and the seed."""
+    """Order the blocks at random, each by 64 bits of a digest of the files and the seed."""
     digest = hashlib.sha256(METHOD.encode())
     for columns in (files.original, files.masked):
         digest.update(struct.pack(">2q", len(columns[0]), len(columns)))
         for row in zip(*columns, strict=True):
-            # One NaN for all, and zero without a sign.
+            # NaN and zero have one representation each.
             digest.update(struct.pack(f">{len(row)}d", *(math.nan if x != x else x + 0.0 for x in row)))
     digest.update(struct.pack(f">{len(files.partner)}q", *files.partner))
     start = digest.digest() + struct.pack(">q", seed)
@@ -97,7 +97,7 @@ def _order(files: Files, seed: int, blocks: int) -> list[int]:
 
 
 def first_drawn(order: Sequence[int], sample: int, strata: Sequence[str]) -> tuple[list[int], Fraction]:
-    """The first blocks of the order, of each stratum its share; and the smallest of these shares."""
+    """Return the first blocks of each stratum, by its share, and the smallest of these shares."""
     sizes = Counter(strata)
     wanted = {name: -(-sample * many // len(order)) for name, many in sizes.items()}
     left, chosen = dict(wanted), []
@@ -109,14 +109,14 @@ def first_drawn(order: Sequence[int], sample: int, strata: Sequence[str]) -> tup
 
 
 def dealt(blocks: Sequence[int], many: int) -> list[list[int]]:
-    """Blocks in parts of one size, the first ones larger by one where that does not come out even."""
+    """Deal blocks into parts of equal size, the first ones larger by one if necessary."""
     size, more = divmod(len(blocks), many)
     ends = [at * size + min(at, more) for at in range(many + 1)]
     return [list(blocks[first:last]) for first, last in pairwise(ends)]
 
 
 def described_draw(fit: Mapping[str, object]) -> str:
-    """The draw that a limit rests on: whoever may choose it can look for a lucky one."""
+    """Describe the draw of a limit: its seed may have been chosen for a favourable sample."""
     plan = Claim(fit, "the fit").inner("sampling", "draw")
     strata = f", by strata of {plan.text('strata')!r}" if plan.has("strata") else ""
     return f"samples of {plan.whole('size')} drawn by seed {plan.whole('seed')}{strata}"
@@ -128,9 +128,9 @@ def described_draw(fit: Mapping[str, object]) -> str:
 def check_samples(
     fit: Claim, certificate: Claim, files: Files, linkage: Linkage, linked: Sequence[int], key: str
 ) -> tuple[Bound, Limit]:
-    """Check the bound of every sample and what follows for all records.
+    """Check the bound of every sample and the limit derived for all records.
 
-    The bound that is returned holds for all records, for certain: those outside of the samples count in full.
+    The bound returned holds for all records with certainty: those outside of the samples count in full.
     """
     records, everyone = linkage.records, range(linkage.records.blocks)
     samples, stages = draw(fit.inner("sampling"), files, records)
@@ -168,21 +168,22 @@ def check_samples(
 
 
 def holds(limit: Fraction, stage: Stage, bound: Fraction, records: Records) -> bool:
-    """Whether a stage rules out that more than a limit is linked of all records."""
+    """Tell whether a stage excludes that more than a limit is linked of all records."""
     heaviest, counts = records.heaviest
     having = int(limit / heaviest) + 1 if counts else int(limit * (1 + ROUNDED) / heaviest)
     return ruled_out(records.blocks, stage, bound / heaviest, having, counts)
 
 
 def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: bool) -> bool:
-    """Whether a bound of `found` on the sample rules out that `having` of all are linked, or more.
+    """Tell whether a bound of `found` on the sample excludes that at least `having` of all are linked.
 
-    Linked records in the sample are hypergeometric, by stratum at most as spread as binomial ones (Hoeffding
-    1956, 1963); values between 0 and 1 go by ``E (t - X)_+``. docs/samples.md has the proofs. `found` is in
-    weights of the heaviest record; with `counts` all records weigh the same, so that each counts 0 or 1.
+    The number of linked records in the sample is hypergeometric; by stratum its spread is at most that of a
+    binomial one (Hoeffding 1956, 1963). Weights between 0 and 1 are bounded by ``E (t - X)_+``.
+    docs/samples.md has the proofs. `found` is in weights of the heaviest record; with `counts` all records
+    weigh the same.
     """
     sample, share = len(stage.blocks), stage.share
-    if having > records - sample + found:  # what the sample lacks is missing in the file
+    if having > records - sample + found:  # a record beyond the bound of the sample is outside of it
         return True
     if share is None:
         total, ways = math.comb(records, sample), _hypergeometric(records, sample, having)
@@ -205,7 +206,7 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
 
 
 def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
-    """In how many ways m of n hold 0, 1, ... of w."""
+    """Count the subsets of m of n that contain 0, 1, ... of w."""
     first, ways = max(0, m - (n - w)), 0
     for k in range(m + 1):
         if k == first:
@@ -216,7 +217,7 @@ def _hypergeometric(n: int, m: int, w: int) -> Iterator[int]:
 
 
 def _binomial(m: int, mean: Fraction) -> Iterator[int]:
-    """How likely 0, 1, ... of m are, up to a common factor."""
+    """Return the probabilities of 0, 1, ... of m, up to a common factor."""
     p, q = mean.numerator, mean.denominator - mean.numerator
     ways = q**m
     for k in range(m + 1):

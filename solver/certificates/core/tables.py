@@ -1,8 +1,8 @@
-"""Certificates of tables: whether suppressed cells stay uncertain enough, in fractions alone.
+"""Checks certificates of tables by fractions: whether suppressed cells stay uncertain enough.
 
-A *witness* is a vector of deviations d with ``M d = 0`` that moves suppressed cells only, each within what
-everybody knows of it: whoever reads the table cannot exclude the values plus d. For *multipliers* u of the
-relations, cell p goes up by no more than ``sum_i max (e_p - u M)_i d_i`` over these bounds.
+A *witness* is a vector of deviations d with ``M d = 0`` that moves suppressed cells only, each within its
+public bounds: readers of the table cannot exclude the values plus d. For *multipliers* u of the relations,
+cell p goes up by at most ``sum_i max (e_p - u M)_i d_i`` over these bounds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from .claims import Claim, MalformedError, RejectedError, demand, require
 
 FORMAT = "linkrisk table certificate 1"
-# The certificate of numbers of respondents published beside the values, their column, what they are.
+# The certificate of respondent counts published beside the values, their column, and their name in messages.
 BESIDE, PUBLISHED, KIND = "respondents", "respondents_published", "numbers of respondents"
 
 Sparse = dict[int, Fraction]
@@ -31,12 +31,11 @@ SENSITIVE, SECONDARY, SAFE, FIXED = "u", "m", "s", "z"
 
 @dataclass(frozen=True)
 class Table:
-    """A table as its two files say it.
+    """Table as read from its two files.
 
-    `numbers` are columns of cells, ``value`` among them, None where a cell is empty; `status` is ``u``
-    sensitive, ``m`` suppressed with them, ``s`` safe, ``z`` always published. The terms of each relation sum
-    to 0. `counts` says whether values are whole numbers; `named` and `described` are what messages call cells
-    and relations.
+    `numbers` are columns of cells, ``value`` among them, None for empty cells; `status` is ``u`` sensitive,
+    ``m`` secondary suppression, ``s`` safe, ``z`` always published. The terms of each relation sum to 0.
+    `counts` tells whether values are integral; `named` and `described` name cells and relations in messages.
     """
 
     numbers: dict[str, list[Fraction | None]]
@@ -47,17 +46,17 @@ class Table:
     described: Callable[[int], str] = "relation {}".format
 
     def column(self, name: str, usual: Fraction) -> list[Fraction]:
-        """A column, with the usual number where a cell has none."""
+        """Return a column, with a default for empty cells."""
         given = self.numbers.get(name) or [None] * len(self.status)
         return [usual if one is None else one for one in given]
 
 
 @dataclass(frozen=True)
 class TableVerdict:
-    """How many levels of sensitive cells hold (`met`), do not (`missed`), or are `undecided`.
+    """Numbers of protection levels that hold (`met`), do not (`missed`), or are `undecided`.
 
-    `exact` suppressed cells are given away by relations one after the other; `defect` is the most by which a
-    relation of the files misses 0.
+    `exact` counts suppressed cells that relations disclose one after the other; `defect` is the largest
+    residual of a relation in the files.
     """
 
     met: int
@@ -69,7 +68,7 @@ class TableVerdict:
 
     @property
     def demands(self) -> int:
-        """All levels."""
+        """Number of all levels."""
         return self.met + self.missed + self.undecided
 
     @property
@@ -78,14 +77,14 @@ class TableVerdict:
         return self.met == self.demands
 
     def beside(self, other: TableVerdict) -> TableVerdict:
-        """What is proven of two tables of the same cells."""
+        """Verdict on two tables of the same cells."""
         names = ("met", "missed", "undecided", "exact", "witnesses")
         sums = {name: getattr(self, name) + getattr(other, name) for name in names}
         return TableVerdict(**sums, defect=max(self.defect, other.defect))
 
 
 def read_table(columns: Mapping[str, list[str]], terms: Mapping[str, list[str]], counts: bool) -> Table:
-    """A table from columns of cells (``value``, ``status``, ...) and of terms of relations."""
+    """Read a table from columns of cells (``value``, ``status``, ...) and of terms of relations."""
     known = ("value", "lower_bound", "upper_bound", "threshold", PUBLISHED, *WAYS.values())
     numbers = {name: [decimal(cell) for cell in columns[name]] for name in known if name in columns}
     demand(None not in numbers.get("value", [None]), "cells: every cell needs a value")
@@ -97,13 +96,13 @@ def read_table(columns: Mapping[str, list[str]], terms: Mapping[str, list[str]],
     for row, at, factor in zip(terms[name], terms["cell"], terms["coefficient"], strict=True):
         demand(0 <= int(at) < len(status), f"relations: there is no cell {at}")
         made[float(row)][int(at)] += decimal(factor) or 0
-    # A cell with a coefficient of 0 is in no relation, and what has no cells is none.
+    # A cell with coefficient 0 is in no relation, and a relation without cells is dropped.
     kept = [{at: factor for at, factor in made[row].items() if factor} for row in sorted(made)]
     return Table(numbers, status, dict(enumerate(terms for terms in kept if terms)), counts)
 
 
 def decimal(cell: str | float) -> Fraction | None:
-    """The shortest decimal number that stands for the double."""
+    """Return the shortest decimal number that rounds to the double."""
     if cell in ("", "NA", "NaN"):
         return None
     try:
@@ -113,7 +112,7 @@ def decimal(cell: str | float) -> Fraction | None:
 
 
 class Bounds:
-    """What everybody knows of cells, and the levels that sensitive ones need (docs/tables.md)."""
+    """Public bounds of cells, and the protection levels of sensitive ones (docs/tables.md)."""
 
     def __init__(self, table: Table) -> None:
         self.value = table.column("value", Fraction(0))
@@ -125,11 +124,11 @@ class Bounds:
             self._count(table)
 
     def room(self, cell: int, sign: int) -> Fraction:
-        """How far a cell can go one way."""
+        """Return how far a cell can go in one direction."""
         return self.upper[cell] - self.value[cell] if sign > 0 else self.value[cell] - self.lower[cell]
 
     def _usual(self) -> tuple[Fraction, Fraction]:
-        """Of cells of which nothing is said: the largest value, more where a level would be out of reach."""
+        """Return default bounds: the largest value, or more where a level would be out of reach."""
         high = most = max(map(abs, self.value))
         low = least = -most if min(self.value) < 0 else Fraction(0)
         needs = [(self.value[at], *(way[at] for way in self.levels.values())) for at in self.sensitive]
@@ -140,9 +139,9 @@ class Bounds:
         return low, high
 
     def _count(self, table: Table) -> None:
-        """Bounds and levels of counts: whole, and at least 1 where empty cells are shown.
+        """Return bounds and levels of counts: integral, and at least 1 if empty cells are shown.
 
-        The threshold of a rule is a level above; a level below is cut to what the least count leaves.
+        The threshold of a rule gives a level above; a level below is cut to the room above the least count.
         """
         value, given = self.value, table.column("lower_bound", Fraction(-1))
         empty = {at for at, one in enumerate(value) if one == 0}
@@ -169,12 +168,12 @@ class Bounds:
 
 
 def _rounded_sum(one: Fraction, other: Fraction) -> Fraction:
-    """A sum in the digits of a double, as a file would say it."""
+    """Add in the digits of a double, as a file would."""
     return decimal(float(one + other)) or Fraction(0)
 
 
 def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the certificate") -> TableVerdict:
-    """Check all that a certificate claims, of the values and of what is published beside them.
+    """Check a certificate, for the values and for the respondent counts published beside them.
 
     RejectedError if a claim is false or not proven, MalformedError if it is no certificate of a table.
     """
@@ -202,7 +201,7 @@ def check_table(table: Table, certificate: Mapping[str, Any], where: str = "the 
 
 
 class _Check:
-    """The check of one table by its certificate."""
+    """Checks one table by its certificate."""
 
     def __init__(self, table: Table, claim: Claim) -> None:
         wrong = " is no certificate of a table; give what `tables audit --certificate` wrote"
@@ -215,7 +214,7 @@ class _Check:
                 self._of_cell[cell].append(row)
 
     def verdict(self) -> TableVerdict:
-        """Which levels hold; rejected where the claim says something else."""
+        """Decide the levels; reject a claim that differs."""
         table, claim, bounds = self._table, self._claim, self._bounds
         hidden = {at for at, one in enumerate(table.status) if one in (SENSITIVE, SECONDARY)}
         for cell in sorted(hidden ^ self._suppressed):
@@ -251,7 +250,7 @@ class _Check:
         return TableVerdict(met, len(missed), len(undecided), exact, len(witnesses), defect)
 
     def _demand(self, holds: bool, message: str, cell: int) -> None:
-        """Reject with the name of a cell; a certificate may name any number."""
+        """Reject with the name of a cell; a certificate may contain any number."""
         if not holds:
             known = 0 <= cell < len(self._table.status)
             name = self._table.named(cell) if known else f"cell {cell} (there is none)"
@@ -260,7 +259,7 @@ class _Check:
     def _levels(
         self, reach: Mapping[Side, Fraction], unknown: set[int], limits: Mapping[Side, Fraction]
     ) -> tuple[int, list[int], list[int]]:
-        """How many levels are met, and the cells of those that are missed, and of those that are open."""
+        """Return the number of met levels, and the cells of missed and of undecided ones."""
         met, missed, undecided = 0, [], []
         for way, levels in self._bounds.levels.items():
             for cell in (at for at in self._bounds.sensitive if levels[at] > 0):
@@ -279,7 +278,7 @@ class _Check:
         return met, missed, undecided
 
     def _check_levels(self) -> None:
-        """Refuse levels that ask for nothing: whatever is proven of them protects nobody."""
+        """Refuse negative, missing and misplaced levels, whose proof would protect nobody."""
         sensitive = set(self._bounds.sensitive)
         for cell in range(len(self._bounds.value)):
             levels = [way[cell] for way in self._bounds.levels.values()]
@@ -290,7 +289,7 @@ class _Check:
             self._demand(needed, "{cell} has a protection level, but no cell is sensitive", cell)
 
     def _witness(self, moved: Sparse, number: int) -> Sparse:
-        """Check that deviations break no relation, and move suppressed cells within what is known."""
+        """Check that deviations satisfy all relations and move suppressed cells within their bounds."""
         moves = f"witness {number} moves {{cell}}"
         for cell, by in moved.items():
             self._demand(cell in self._suppressed, f"{moves}, which is published", cell)
@@ -307,7 +306,7 @@ class _Check:
         return moved
 
     def _unknown(self) -> set[int]:
-        """Suppressed cells that bounds and relations with one unknown cell do not give away."""
+        """Find suppressed cells that bounds and relations with one unknown cell do not disclose."""
         left = {at for at in self._suppressed if self._bounds.lower[at] < self._bounds.upper[at]}
         waiting = set(self._table.relations)
         while waiting:
@@ -318,7 +317,7 @@ class _Check:
         return left
 
     def _limits(self, unknown: set[int]) -> dict[Side, Fraction]:
-        """How far cells go at most, by multipliers."""
+        """Bound the movements of cells by multipliers."""
         limits: dict[Side, Fraction] = {}
         for number, item in enumerate(self._claim.each("bounds")):
             cell, sign = (one.whole() for one in item.each(length=4)[:2])
@@ -336,7 +335,7 @@ class _Check:
 
 
 def _sparse(claim: Claim) -> Sparse:
-    """Positions and numbers, each position once."""
+    """Read positions and numbers; each position may occur once."""
     at, content = claim.each(length=2)
     places, numbers = at.wholes(), content.each()
     right = len(places) == len(set(places)) == len(numbers)
