@@ -83,7 +83,6 @@ class Audit:
 
     cells: LongArray  # (k,) the suppressed cells, and sensitive cells that are not suppressed
     # `low`, `high`: (k,) feasibility intervals, or inner bounds on them where `audited` is False
-    # False
     low: FloatArray
     high: FloatArray
     short: FloatArray  # (k,) largest shortfall of its levels; 0 if all are met

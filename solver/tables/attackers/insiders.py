@@ -154,7 +154,6 @@ class CrowdAudit:
     cells: LongArray  # (k,) the suppressed cells
     # `low`, `high`: (k,) narrowest interval over all attackers who do not know the cell beforehand; NaN if
     # not computed
-    # NaN where it was not looked for
     low: FloatArray
     high: FloatArray
     who: LongArray  # (k,) numbers of the attackers that find it; 0 is the outsider

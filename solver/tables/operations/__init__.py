@@ -1,1 +1,1 @@
-"""Tables as functions: a file for each that is called, `source` and `result` for what they share."""
+"""Public functions for tables, one file each; `source` and `result` have what they share."""

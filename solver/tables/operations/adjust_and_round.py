@@ -1,4 +1,4 @@
-"""`round_table` and `adjust_table`: tables whose values change as little as possible and still add up."""
+"""Functions `round_table` and `adjust_table`: tables changed as little as possible that still add up."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from linkrisk.solver.tables.perturbation.rounding import Rounded, round_cells
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ChangedTable(ProtectedTable):
-    """A table whose values were changed at the least cost, counted again.
+    """Table whose values were changed at the least cost, recomputed from the result.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class ChangedTable(ProtectedTable):
 
     @property
     def largest_change(self) -> float:
-        """Of a cell."""
+        """Largest change of a cell."""
         return float(np.abs(self.cells[self.changed_column] - self.cells["value"]).max())
 
     @property
     def changed(self) -> int:
-        """How many cells were changed."""
+        """Number of changed cells."""
         return int((self.cells[self.changed_column] != self.cells["value"]).sum())
 
     def content(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class ChangedTable(ProtectedTable):
         return {**found, **self.details}
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: new values in place of the values, nothing about protection."""
+        """Write the publishable part: new values in place of the values, without levels and statuses."""
         new = self.cells[self.changed_column]
         numbers = {"value": new.to_numpy(dtype=np.float64)}
         made = replace(self.table, cells=self.cells.assign(value=new), numbers=numbers)
@@ -101,7 +101,7 @@ class ChangedTable(ProtectedTable):
 
 
 def _found(found: Rounded | Adjusted, clock: Clock) -> dict[str, Any]:
-    """Return cost and bound of a search, and how it ended."""
+    """Return cost and bound of a search, and its status."""
     status, limit = Status.OPTIMAL, None
     if not found.proven:
         status = Status.INTERRUPTED if clock.stopped else Status.FEASIBLE
@@ -112,7 +112,7 @@ def _found(found: Rounded | Adjusted, clock: Clock) -> dict[str, Any]:
 def _details(
     asked: RoundOptions | AdjustOptions, stored: StoredTable, clock: Clock, **own: Any
 ) -> dict[str, Any]:
-    """Return what the JSON of both has besides cells and search, with the `own` part of each."""
+    """Return the common part of the JSON besides cells and search, with the `own` part of each."""
     return {
         "linkrisk": version(),
         "name": stored.name,
@@ -127,7 +127,7 @@ def _details(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RoundedTable(ChangedTable):
-    """A rounded table, whose relations were counted again in whole numbers.
+    """Rounded table, whose relations were recomputed in integers.
 
     Attributes
     ----------
@@ -203,11 +203,11 @@ def round_table(asked: RoundOptions) -> RoundedTable:
 
 
 def with_directions_of_counts(stored: StoredTable) -> StoredTable:
-    """Restrict the directions of sensitive counts such that no reader recognises the original count.
+    """Restrict the directions of sensitive counts such that no reader can infer the original count.
 
-    A cell of the least count (1 where empty cells are shown) that is sensitive goes up. So a sensitive cell
-    that is published with the least count is known not to have it: none is moved there, and 2 goes up as 1
-    does. Cells that are not empty do not become so.
+    A sensitive cell of the least count (1 where empty cells are shown) goes up. A sensitive cell published
+    with the least count would therefore be known not to have it: none is moved there, and 2 goes up, too.
+    Cells that are not empty do not become empty.
     """
     found, value = count_numbers(stored.numbers, stored.status), stored.numbers["value"]
     sensitive = stored.status == SENSITIVE
@@ -222,9 +222,9 @@ def with_directions_of_counts(stored: StoredTable) -> StoredTable:
 
 
 def count_guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray) -> int:
-    """Count the sensitive counts that are the most frequent ones of what is published with their value.
+    """Count the sensitive counts that equal the most frequent original of their published value.
 
-    That is what a reader guesses who knows rule and method, and has tried both on tables like this one.
+    That is the guess of a reader who knows rule and method, and has tried both on similar tables.
     """
     pairs = pd.DataFrame({"true": value, "published": adjusted})
     most = pairs.groupby("published")["true"].agg(lambda one: one.mode().min())
@@ -233,7 +233,7 @@ def count_guessed(value: FloatArray, adjusted: FloatArray, sensitive: BoolArray)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AdjustedTable(ChangedTable):
-    """An adjusted table, whose relations, bounds and distances were counted again.
+    """Adjusted table, whose relations, bounds and distances were recomputed.
 
     Attributes
     ----------
@@ -335,7 +335,7 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
 
 
 def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
-    """Round levels up to the grid, where a bound that is given leaves room for it."""
+    """Round levels up to the grid, if the given bounds allow it."""
     numbers = dict(stored.numbers)
     value, nothing = numbers["value"], np.full(len(stored), np.nan)
     rooms = {
@@ -350,7 +350,7 @@ def _levels_up(stored: StoredTable, grid: Grid) -> StoredTable:
 
 
 def _in_steps(problem: TabularAdjustment, grid: Grid) -> TabularAdjustment:
-    """State the problem in whole steps of the grid, with the same cost."""
+    """Restate the problem in integral steps of the grid, with the same cost."""
     each = grid.step**2 if problem.quadratic else grid.step
     return replace(problem, table=grid.table(problem.table), weight=problem.weight * each, whole=True)
 

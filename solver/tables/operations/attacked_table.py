@@ -1,4 +1,4 @@
-"""A table with those who attack it: outsiders, singletons, contributors, coalitions, insiders of a file."""
+"""Adds attackers to a table: outsiders, singletons, contributors, coalitions, insiders from a file."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, un
 
 @dataclass(frozen=True, eq=False)
 class CrowdResult:
-    """What insiders find out of a table, and levels that no pattern could reach, and that were lowered."""
+    """Audit against insiders, with the levels that no pattern reaches and that were lowered."""
 
     audit: CrowdAudit
-    beyond: tuple[Unmet, ...]  # Levels that no pattern could reach, and that were lowered.
+    beyond: tuple[Unmet, ...]  # unreachable levels, lowered
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part `insiders` of the JSON."""
@@ -71,7 +71,7 @@ class CrowdResult:
         }
 
     def columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add the narrowest interval that anybody finds of each cell, and who it is."""
+        """Add columns for the narrowest interval of each cell over all attackers, and its attacker."""
         low, high = (frame["value"].to_numpy(dtype=np.float64).copy() for _ in range(2))
         who = np.full(len(frame), "", dtype=object)
         low[self.audit.cells], high[self.audit.cells] = self.audit.low, self.audit.high
@@ -95,24 +95,24 @@ TOO_LATE = "the time was out before it was known what can be kept from them"
 """Why respondents were not looked at."""
 
 _SHARE = 0.25
-"""Of the time: in which it must be known what can be kept from insiders that nobody asked for."""
+"""Share of the time for finding the levels reachable against insiders that no option names."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attackers(WhoAttacks):
-    """Attackers besides the outsider, as the options name them.
+    """Attackers besides the outsider, as named by the options.
 
-    Where values are numbers of respondents published `beside` others, a contributor adds 1 to each, and those
-    who are listed know nothing of them.
+    If values are respondent counts published `beside` others, a contributor adds 1 to each; listed attackers
+    know nothing of them.
     """
 
-    # Whether the values that are attacked are numbers of respondents: to each a contributor adds 1. Those who
-    # are listed know nothing of them.
+    # Whether the attacked values are respondent counts, to which each contributor adds 1; listed attackers
+    # know nothing of them.
     beside: bool = False
 
     @property
     def usual(self) -> bool:
-        """Whether no option names attackers."""
+        """Tell whether no option names attackers."""
         return self.insiders is None and self.coalitions is None
 
     def who(self, stored: StoredTable) -> tuple[str, ...]:
@@ -126,13 +126,13 @@ class Attackers(WhoAttacks):
         return (*kinds, *([] if self.coalitions is None else [COALITIONS]))
 
     def read(self, cells: int) -> Self:
-        """Read the file of contributions, before any clock runs."""
+        """Read the file of contributions, before any clock starts."""
         if self.contributors is None:
             return self
         return replace(self, contributors=read_contributions(self.contributors, cells))
 
     def of(self, table: CellTable, stored: StoredTable, clock: Clock | None = None) -> CellTable:
-        """Add the insiders to a table; OutOfTimeError if the clock is out before all are known."""
+        """Add the insiders to a table; OutOfTimeError if the clock expires first."""
         who = self.who(stored)
         if self.contributors is not None and not {SINGLETONS, CONTRIBUTORS, COALITIONS} & set(who):
             raise UsageError(
@@ -193,7 +193,7 @@ def _shares(source: File, value: FloatArray, *, beside: bool) -> Shares:
 
 
 def _counted(stored: StoredTable) -> bool:
-    """Tell whether a table says of each cell how many respondents it has."""
+    """Tell whether a table has a respondent count for each cell."""
     if RESPONDENTS not in stored.cells.columns:
         return False
     found = numbers_of(stored.cells, [RESPONDENTS], stored.name, allow_missing=True)[:, 0]
@@ -234,16 +234,16 @@ def _of_file(frame: pd.DataFrame, table: CellTable) -> list[Insider]:
 def _reachable(
     table: CellTable, as_far_as_possible: bool, clock: Clock | None
 ) -> tuple[CellTable, list[Unmet]]:
-    """Lower levels that cannot be reached against insiders; without `as_far_as_possible` refuse them.
+    """Lower levels unreachable against insiders; without `as_far_as_possible` refuse them.
 
-    OutOfTimeError is raised where levels would be lowered, and there was no time to see how far.
+    OutOfTimeError is raised if the reachable levels are not known in time.
     """
     try:
         beyond = [one for one in unreachable(table, clock) if one.owner]
     except OutOfTimeError:
         if as_far_as_possible:
             raise
-        return table, []  # the audit of the pattern says it where one cannot
+        return table, []  # the audit reports unreachable levels
     if not beyond:
         return table, []
     soft, hard = lowered_and_refused(table, beyond) if table.counts else ([], beyond)
@@ -253,7 +253,7 @@ def _reachable(
 
 
 def _lowered(table: CellTable, beyond: Sequence[Unmet]) -> CellTable:
-    """Lower levels of insiders to what can be reached."""
+    """Lower levels of insiders to reachable ones."""
     insiders = list(table.insiders)
     for one in beyond:
         at, key = one.owner - 1, (one.demand.cell, one.demand.up, one.demand.down)
@@ -263,14 +263,14 @@ def _lowered(table: CellTable, beyond: Sequence[Unmet]) -> CellTable:
 
 @dataclass(frozen=True, eq=False)
 class AttackedTable:
-    """A table with its attackers: what protection and audit start from, of values and counts alike."""
+    """Table with its attackers, values and counts alike: the input of protection and audit."""
 
     stored: StoredTable
-    table: CellTable  # with insiders; levels that cannot be reached are lowered
-    counting: Counting | None  # what is known of it because its values are counts
-    beyond: tuple[Unmet, ...] = ()  # levels that cannot be reached against insiders
-    who: tuple[str, ...] = ()  # kinds of insiders that attack, even where there are none of them
-    left_out: str | None = None  # why respondents who are alone in a cell do not attack
+    table: CellTable  # with insiders; unreachable levels are lowered
+    counting: Counting | None  # what attackers know because its values are counts
+    beyond: tuple[Unmet, ...] = ()  # levels unreachable against insiders
+    who: tuple[str, ...] = ()  # kinds of attacking insiders, even if there are none
+    left_out: str | None = None  # why single respondents do not attack
 
     def to_dict(self) -> dict[str, Any]:
         """Return the part `from` of the JSON."""
@@ -286,17 +286,16 @@ class AttackedTable:
 
 
 def _with_insiders(found: AttackedTable, attackers: Attackers, clock: Clock) -> AttackedTable:
-    """Add insiders, and lower levels that cannot be reached against some.
+    """Add insiders and lower levels unreachable against them.
 
-    Where no option names attackers, these levels are lowered, and insiders are left out for want of time
-    only.
+    If no option names attackers, their levels may be lowered, and they are left out if time runs out.
     """
     who = attackers.who(found.stored)
     part = clock.part_of_left(_SHARE) if attackers.usual else clock
     alone = SINGLETONS in who or CONTRIBUTORS in who
     why = None if alone else NOT_COUNTED if attackers.usual else NOT_ASKED
     try:
-        # insiders that options name are there, however long that takes
+        # insiders named by options are added, however long that takes
         made = attackers.of(found.table, found.stored, part if attackers.usual else None)
         if not made.insiders:
             return replace(found, table=made, who=who, left_out=why)
@@ -309,7 +308,7 @@ def _with_insiders(found: AttackedTable, attackers: Attackers, clock: Clock) -> 
 
 
 def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, CellTable]]:
-    """Return the table of values, and that of numbers of respondents published beside them, if any.
+    """Return the table of values, and that of respondent counts published beside them, if any.
 
     A cell costs the same in both.
     """
@@ -328,7 +327,7 @@ def opened_system(stored: StoredTable, cost: str) -> list[tuple[StoredTable, Cel
 def attacked_system(
     system: list[tuple[StoredTable, CellTable]], attackers: Attackers, clock: Clock, *, refuse: bool
 ) -> list[AttackedTable]:
-    """Add attackers to the tables of a system; `refuse` levels that no pattern reaches in whole numbers."""
+    """Add attackers to the tables of a system; `refuse` levels unreachable in integers."""
     found = [
         _with_insiders(
             AttackedTable(*with_reachable_levels(stored, table, clock, refuse=refuse)),

@@ -1,4 +1,4 @@
-"""Comparison of backends on the same model of a table, each in a process of its own, recounted."""
+"""Compares backends on the same model of a table, each in its own process, with recomputed answers."""
 
 from __future__ import annotations
 
@@ -45,47 +45,47 @@ from linkrisk.solver.tables.suppression.patterns import search_parts
 EXACT = "exact"
 CONTEST = "comparing backends"
 CLOSE = 1e-6
-"""Relative to the cost: what optima and bounds may differ by."""
+"""Relative difference allowed between optima and bounds."""
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """The answer of one backend, with its cost counted again."""
+    """Answer of one backend, with its cost recomputed."""
 
     name: str
-    status: str  # As it says itself; ``failed`` where it did.
+    status: str  # as reported by the backend; ``failed`` if it did
     limit: str | None
-    cost: float | None  # Counted from what came back.
-    bound: float | None  # Nothing costs less, as it says.
-    gap: float | None  # Cost less bound.
-    proven: bool  # Whether it claims the optimum, and its cost is its bound.
-    audit: str | None  # ``passed``, or why what came back is none; None where nothing did.
-    rows_added: int | None  # Rows that were separated on the way.
+    cost: float | None  # recomputed from the answer
+    bound: float | None  # dual bound reported by the backend
+    gap: float | None  # cost less bound
+    proven: bool  # whether it claims optimality with a closed gap
+    audit: str | None  # ``passed``, or why the answer is invalid; None if none came back
+    rows_added: int | None  # cutting planes separated
     build_seconds: float | None
     solve_seconds: float | None
-    peak_memory_mb: float | None  # Of its process.
-    version: str  # Of the optimiser, or what it said when it failed.
+    peak_memory_mb: float | None  # of its process
+    version: str  # of the optimiser, or its error message
 
 
 class TableProblem(ABC):
-    """A model, points to start from, and the count of an answer."""
+    """Model with starting points and a recomputation of answers."""
 
     name: str
     model: MilpModel
     starts: Sequence[FloatArray] = ()  # (columns,)
-    absolute_gap: float = 1e-6  # That proves the optimum.
+    absolute_gap: float = 1e-6  # that proves the optimum
 
     def own(self, time_limit: float | None) -> Job | None:  # noqa: ARG002
-        """Return a job of our own engine, where there is one."""
+        """Return a job of our own engine, if there is one."""
         return None
 
     @abstractmethod
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Count the cost of an answer, and say why it is invalid."""
+        """Recompute the cost of an answer, and tell why it is invalid."""
 
 
 class SuppressionProblem(TableProblem):
-    """Suppression at least cost."""
+    """Cell suppression at the least cost."""
 
     name = "suppress"
 
@@ -105,7 +105,7 @@ class SuppressionProblem(TableProblem):
         return _OwnSuppression(self._table, time_limit)
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Audit by the programs of attackers, which share nothing with the search."""
+        """Audit by the attackers' linear programs, which share nothing with the search."""
         table, suppressed = self._table, values > 0.5
         cost = float(table.cost[suppressed & table.free].sum())
         if (table.primary & ~suppressed).any():
@@ -116,13 +116,13 @@ class SuppressionProblem(TableProblem):
 
 
 class ChangeProblem(TableProblem):
-    """Controlled rounding or adjustment of least change."""
+    """Controlled rounding or adjustment at the least change."""
 
     def __init__(self, name: str, table: ControlledRounding | TabularAdjustment) -> None:
         self.name, self._table, self.model = name, table, table.model()
 
     def counted(self, values: FloatArray) -> tuple[float, str | None]:
-        """Count from the new values, those of a rounding in whole numbers."""
+        """Recompute from the new values, in integers for a rounding."""
         table = self._table
         if isinstance(table, ControlledRounding):
             rounded = table.rounded(values)
@@ -132,7 +132,7 @@ class ChangeProblem(TableProblem):
 
 
 class _OwnSuppression(Job):
-    """Our own branch and cut, in a process of its own."""
+    """Our own branch and cut, in its own process."""
 
     takes_watcher = False
 
@@ -141,7 +141,7 @@ class _OwnSuppression(Job):
         self._table = table
 
     def prepare(self) -> None:
-        """Nothing."""
+        """Prepare nothing."""
 
     def run(self, watch: Watcher | None) -> BackendResult:  # noqa: ARG002
         """Search."""
@@ -185,7 +185,7 @@ def _row(problem: TableProblem, name: str, stopped: Callable[[], bool], options:
     cost, why = (None, None) if result.values is None else problem.counted(result.values)
     bound = result.bound if np.isfinite(result.bound) else None
     gap = None if cost is None or bound is None else max(0.0, cost - bound)
-    # A backend may stop within its gap; the cost is then the optimum, as all costs are whole.
+    # A backend may stop within its gap; the cost is then optimal, as all costs are integral.
     shut = gap is not None and cost is not None and gap <= max(options.absolute_gap, CLOSE * max(1.0, cost))
     return TableRow(
         name=name,
@@ -217,7 +217,7 @@ def _answer(
 
 @dataclass(frozen=True)
 class TableComparison(Result):
-    """Every backend on the same model of a table.
+    """Comparison of all backends on the same model of a table.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class TableComparison(Result):
 
     @property
     def no_answer(self) -> str | None:
-        """Why there is no answer, where none of them came back with any; None where one did."""
+        """Explain why no backend has an answer; None if one has."""
         return no_answer(self.rows, [answered(row.status, row.cost, row.bound) for row in self.rows])
 
     def content(self) -> dict[str, Any]:
@@ -305,7 +305,7 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
 
 
 def _backends(asked: CompareTableOptions) -> list[str]:
-    """Return the backends that solve it."""
+    """Return the backends that can solve the model."""
     problem, backends = asked.problem, asked.backends
     if asked.base is not None and problem != "round":
         raise UsageError("a base is for the problem 'round'; leave it out")
@@ -341,7 +341,7 @@ def _problem(
 
 
 def disagreements(found: Sequence[TableRow]) -> list[str]:
-    """List contradictions: failed counts, proofs that differ, and costs below the bound of another."""
+    """List contradictions: invalid answers, different optima, and costs below the bound of another."""
     said = [
         f"{row.name} returned what is none: {row.audit}"
         for row in found

@@ -1,4 +1,4 @@
-"""Tables of counts: protection levels that can be reached in whole numbers."""
+"""Tables of counts: protection levels reachable in integers."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 
 _IN_REACH = 0.3
-"""Of the time: in which it must be known which levels can be reached."""
+"""Share of the time for finding the reachable levels."""
 
 _CLOSE = 1e-6
-"""What optimisers may be off by."""
+"""Tolerance of optimisers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """What is known of a table because its values are counts, or because they are not."""
+    """Knowledge of attackers who know whether the values of a table are counts."""
 
     counts: bool
-    guessed: bool  # Whether nobody has said it.
-    # Cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
-    # threshold, and the largest count that a reader has to think possible.
+    guessed: bool  # whether this was guessed
+    # cells whose interval cannot reach the threshold of their rule, whatever is suppressed: the cell, the
+    # threshold, and the largest possible count for a reader
     below: tuple[tuple[int, float, float], ...] = ()
-    least: int = 0  # What a suppressed count is at least, as everybody knows: 1 where empty cells are shown.
-    thresholds: int = 0  # How many cells a threshold is asked for.
-    # Other levels that no whole table reaches, and that were lowered, with how far they go.
+    least: int = 0  # public least value of suppressed counts: 1 where empty cells are shown
+    thresholds: int = 0  # number of cells with a threshold
+    # other levels unreachable in integers, lowered, with the reachable ones
     lowered: tuple[Unmet, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part `counts` of the JSON; of possible amounts, that `counts` was not set."""
+        """Return the part `counts` of the JSON; for possible amounts, that `counts` was not set."""
         if not self.counts:
             return {"counts_unsaid": True}
         below = [{"cell": at, "threshold": least, "reached": most} for at, least, most in self.below]
@@ -68,7 +68,7 @@ def way_of(missed: Unmet) -> str:
 
 
 def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
-    """Declare that the values of a table are counts, or that they are not."""
+    """Declare whether the values of a table are counts."""
     if counts is None:
         return stored
     value = stored.numbers["value"]
@@ -86,10 +86,10 @@ def with_counts(stored: StoredTable, counts: bool | None) -> StoredTable:
 def with_reachable_levels(
     stored: StoredTable, table: CellTable, clock: Clock | None = None, *, refuse: bool = True
 ) -> tuple[StoredTable, CellTable, Counting | None]:
-    """Lower thresholds of counts that cannot be reached in whole numbers; other such levels are refused.
+    """Lower thresholds of counts that are unreachable in integers; refuse other such levels.
 
-    When the clock is out, levels are those that can be reached in fractions. The last result is None for a
-    table that is known to hold no counts.
+    If the clock expires, levels are those reachable in fractions. The last result is None for a table known
+    to hold no counts.
     """
     if not table.counts:
         unsaid = stored.counts is None and stored.guessed is None
@@ -132,7 +132,7 @@ def _known(stored: StoredTable, table: CellTable) -> Counting:
 
 
 def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
-    """List levels that no pattern reaches in whole numbers; in fractions where there is no time for these."""
+    """List levels that no pattern reaches in integers; in fractions if time runs out."""
     everything, nothing = np.asarray(~table.fixed, dtype=np.bool_), np.zeros(0)
     attacks = IntegerAttacks(table, clock)
     fractions = attacks.in_fractions(everything)
@@ -152,10 +152,10 @@ def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
 
 
 def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list[Unmet], list[Unmet]]:
-    """Split levels out of reach into those that can be lowered, and those that cannot.
+    """Split unreachable levels into those that can be lowered, and those that cannot.
 
-    A level that was rounded up to one count, or up to a threshold, is lowered where another whole number
-    stays possible; so is one below the value, where there is no room for it.
+    A level rounded up to one count, or to a threshold, is lowered if another integer stays possible; so is
+    one below the value without room.
     """
     found = {(one.owner, one.demand.cell, one.demand.up, one.demand.down): one.found for one in missed}
     rule = np.zeros(len(table)) if table.rule_level is None else table.rule_level
@@ -172,7 +172,7 @@ def lowered_and_refused(table: CellTable, missed: Sequence[Unmet]) -> tuple[list
 
 
 def _levels(table: CellTable) -> dict[tuple[bool, bool], FloatArray]:
-    """Levels by the ways up and down."""
+    """Group levels by their directions."""
     return {
         (True, False): table.upper_level,
         (False, True): table.lower_level,
@@ -181,7 +181,7 @@ def _levels(table: CellTable) -> dict[tuple[bool, bool], FloatArray]:
 
 
 def _refused(table: CellTable, missed: Unmet) -> str:
-    """Say in a line why a cell cannot be protected."""
+    """Explain in a line why a cell cannot be protected."""
     if missed.found > 0:
         return short_of_its_level(table, missed.demand.cell, missed.demand.level - missed.found)
     return (
@@ -191,7 +191,7 @@ def _refused(table: CellTable, missed: Unmet) -> str:
 
 
 def _lowered(stored: StoredTable, table: CellTable, soft: Sequence[Unmet]) -> StoredTable:
-    """Lower the levels of the stored table to those that can be reached."""
+    """Lower the levels of the stored table to the reachable ones."""
     numbers = dict(stored.numbers)
     for name, level in (
         ("threshold", table.value + table.upper_level),

@@ -16,7 +16,7 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.tables.attackers.audit import Audit
 
 MOST_CELLS = 10_000
-"""A larger table is not in the JSON cell by cell, but for its suppressed cells."""
+"""Cells up to which the JSON lists all of them; for larger tables it lists suppressed cells only."""
 
 
 def suppression_figures(
@@ -57,17 +57,17 @@ def suppression_figures(
 
 
 def labelled(stored: StoredTable) -> dict[str, Any]:
-    """What columns of codes and their codes mean, where that is known."""
+    """Return the labels of columns and codes, where known."""
     return {"labels": stored.labels} if stored.labels else {}
 
 
 def ruled(stored: StoredTable) -> dict[str, Any]:
-    """Return the primary rules, where they are known; for internal use."""
+    """Return the primary rules, where known; for internal use."""
     return {"rules": list(stored.rules)} if stored.rules else {}
 
 
 def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Codes and these columns of all cells; None where they are too many."""
+    """Return codes and these columns of all cells; None for large tables."""
     found = {name: np.asarray(values).tolist() for name, values in columns.items()}
     if len(found["value"]) > MOST_CELLS:
         return None
@@ -77,10 +77,10 @@ def all_cells(codes: Mapping[str, pd.Series[Any]], columns: Mapping[str, Any]) -
 def codes_by(
     cells: pd.DataFrame, by: Sequence[str], trees: Sequence[Codes] = ()
 ) -> dict[str, pd.Series[Any]]:
-    """Codes by variable, as messages spell them; empty where a cell of linked tables has none.
+    """Return codes by variable, as in messages; empty where a cell of linked tables has none.
 
-    Their categories are in the order in which pages show them: that of the cells. Where this is only how text
-    sorts, and the trees say that there is no hierarchy, it is c1, c2, c10.
+    Categories are in the order of the cells, as on pages. If this is only alphabetical, and the trees show no
+    hierarchy, they are sorted naturally: c1, c2, c10.
     """
     flat = {tree.variable: tree.codes[0] for tree in trees if len(tree.inner) <= 1}
     return {str(name): _spelled(cells[name], flat.get(name)) for name in by}
@@ -95,7 +95,7 @@ def _spelled(column: pd.Series[Any], total: str | None) -> pd.Series[Any]:
 
 
 def _naturally(found: list[str], total: str) -> list[str]:
-    """Sort codes that are sorted as text in natural order, the total where it stands; others as they are."""
+    """Sort alphabetical codes in natural order, with the total in place; others stay."""
     others = [code for code in found if code != total]
     if others != sorted(others):
         return found
@@ -148,7 +148,7 @@ def adjustment_figures(stored: StoredTable, table: CellTable, adjusted: FloatArr
 
 
 SHARES = (0.0, 0.01, 0.05, 0.1, 0.5)
-"""Up to which share of its value a cell changed: classes of reports."""
+"""Classes of changes, by their largest share of the value."""
 
 
 def changes_by_share(value: FloatArray, became: FloatArray) -> list[list[Any]]:

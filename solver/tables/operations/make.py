@@ -1,4 +1,4 @@
-"""`make_table` and `make_tables`: tables of microdata, with the cells that are sensitive by rules."""
+"""Functions `make_table` and `make_tables`: tables of microdata, with sensitive cells by rules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MOST_VARIABLES = 6
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Made(Result):
-    """What tables of microdata have in common, one or several as one."""
+    """Common base of one table of microdata, and of several as one."""
 
     kind: ClassVar[str] = "tabulation"
 
@@ -73,11 +73,11 @@ class Made(Result):
     @property
     @abstractmethod
     def contributors(self) -> pd.DataFrame:
-        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        """Internal: a line for each respondent of each cell: `cell`, `contributor`, `amount`."""
 
     @property
     def sensitive(self) -> int:
-        """How many cells are sensitive."""
+        """Number of sensitive cells."""
         return int((self.cells["status"] == SENSITIVE).sum())
 
     def sizes(self) -> dict[str, int]:
@@ -85,7 +85,7 @@ class Made(Result):
         return {"cells": len(self.cells), "relations": int(self.relations["relation"].max()) + 1}
 
     def of_records(self) -> dict[str, Any]:
-        """Return what became of columns of codes, and of records without a code or a response."""
+        """Return renamed columns of codes, and numbers of records without a code or a response."""
         names = ("renamed", "coded", "left_out", "missing_code")
         return {name: getattr(self, name) for name in names}
 
@@ -110,7 +110,7 @@ class Made(Result):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MadeTable(Made):
-    """A table of microdata.
+    """Table of microdata.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class MadeTable(Made):
 
     @property
     def contributors(self) -> pd.DataFrame:
-        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        """Internal: a line for each respondent of each cell: `cell`, `contributor`, `amount`."""
         return self.tabulated.contributions()
 
     def __repr__(self) -> str:
@@ -186,7 +186,7 @@ class MadeTables(Made):
 
     @property
     def contributors(self) -> pd.DataFrame:
-        """A line for each respondent of each cell: `cell`, `contributor`, `amount`. Not to be published."""
+        """Internal: a line for each respondent of each cell: `cell`, `contributor`, `amount`."""
         number = {codes: at for at, codes in enumerate(self.linked.codes.itertuples(index=False, name=None))}
         parts = []
         for table in self.tables:
@@ -202,7 +202,7 @@ class MadeTables(Made):
 
 @taking(MakeOptions)
 def make_table(asked: MakeOptions) -> MadeTable:
-    """Make a table of microdata, and say which cells are sensitive.
+    """Make a table of microdata and mark its sensitive cells.
 
     Parameters
     ----------
@@ -267,7 +267,7 @@ def make_table(asked: MakeOptions) -> MadeTable:
         statuses = read_manual_statuses(asked.manual, made.codes())
         cells = with_manual_statuses(cells, statuses, asked.manual_range, str(asked.manual))
     cells = with_written_levels(cells)
-    if (made.absolute > np.abs(made.total)).any():  # nobody knows that sums are not below 0
+    if (made.absolute > np.abs(made.total)).any():  # sums are not publicly known to be nonnegative
         cells = with_bounds(cells, (cells["status"] == SENSITIVE).to_numpy(), float(made.absolute.max()))
     counts = asked.response is None and bool((made.total == np.round(made.total)).all())
     least = least_of(known)
@@ -361,7 +361,7 @@ def _check_roles(roles: Roles, rules: Sequence[PrimaryRule]) -> None:
 
 
 def _check_published(roles: Roles, empty: str) -> None:
-    """Refuse numbers of respondents that are no table of counts beside one of sums."""
+    """Refuse respondent counts that are not those of a table of sums."""
     if roles.response is None:
         raise UsageError(
             "numbers of respondents are published beside sums; name a response, or leave them out"

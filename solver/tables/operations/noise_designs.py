@@ -1,4 +1,4 @@
-"""Perturbation tables of the cell-key method: noise of most entropy, designs as text, files of `ptable`."""
+"""Perturbation tables of the cell-key method: maximum-entropy noise, designs as text, files of `ptable`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkrisk.solver.run.errors import UsageError
 
 _LEAST = 1e-9
 _NONE = 1e-7
-"""Probabilities below it are 0, as in `ptable`."""
+"""Probability treated as 0, as in `ptable`."""
 
 _STAY_STEP, _STAY_TRIES = 0.05, 20
 _VARIANCE_MET = 5e-4
@@ -28,7 +28,7 @@ _TINY = 1e-15
 
 
 def perturbation_table(design: NoiseDesign) -> PerturbationTable:
-    """Compute the perturbation table of counts of a design; for each count the noise of most entropy."""
+    """Compute the perturbation table of counts of a design, with noise of maximum entropy."""
     rows = np.zeros((design.counts + 1, 2 * design.most + 1))
     rows[0, design.most] = 1.0
     for count in range(1, design.counts + 1):
@@ -67,7 +67,7 @@ def _probabilities(
 
 
 def _information(p: FloatArray) -> float:
-    """Negative entropy."""
+    """Return the negative entropy."""
     return float(np.sum(p * np.log2(np.maximum(p, _TINY))))
 
 
@@ -78,7 +78,7 @@ def _its_slope(p: FloatArray) -> FloatArray:
 def _most_entropy(
     noise: LongArray | FloatArray, variance: float, stay: float, monotone: bool
 ) -> FloatArray | None:
-    """Compute probabilities of most entropy; None where there are none."""
+    """Maximise entropy; return None if infeasible."""
     size, v = noise.size, noise.astype(np.float64)
     least = np.full(size, _LEAST)
     least[noise == 0] = max(stay, _LEAST)
@@ -112,7 +112,7 @@ def _most_entropy(
 
 
 def _exact(p: FloatArray, equal: FloatArray, sums: FloatArray) -> FloatArray:
-    """Project probabilities onto exactly these sums, which an optimiser meets up to its tolerance."""
+    """Project probabilities onto the exact sums, which an optimiser meets up to its tolerance."""
     used = p > 0
     part = equal[:, used]
     p[used] -= part.T @ np.linalg.lstsq(part @ part.T, part @ p[used] - sums, rcond=None)[0]

@@ -1,4 +1,4 @@
-"""`perturb_counts` and `perturb_sums`: tables with noise by the cell-key method."""
+"""Functions `perturb_counts` and `perturb_sums`: tables with noise by the cell-key method."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from linkrisk.solver.tables.operations.result import ProtectedTable
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class NoisyTable(ProtectedTable):
-    """A table whose cells have noise that is the same wherever the same records are in a cell.
+    """Table with noise that is the same wherever the same records are in a cell.
 
     Attributes
     ----------
@@ -74,11 +74,11 @@ class NoisyTable(ProtectedTable):
 
     @abstractmethod
     def _changes(self) -> dict[str, Any]:
-        """Distances between values before and after."""
+        """Differences between values before and after."""
 
     @property
     def changed(self) -> int:
-        """How many cells have noise other than 0."""
+        """Number of cells with noise other than 0."""
         return int(np.count_nonzero(self.cells["value"] != self.cells["perturbed"]))
 
     @property
@@ -97,7 +97,7 @@ class NoisyTable(ProtectedTable):
         }
 
     def write(self, output: str | Path) -> None:
-        """Write what may be published: codes and perturbed values."""
+        """Write the publishable part: codes and perturbed values."""
         kept = self.cells.drop(columns=list(self.house), errors="ignore")
         write_table(kept.assign(value=self.cells[self.published_column]), output)
 
@@ -107,7 +107,7 @@ class NoisyTable(ProtectedTable):
 
 
 def _details(asked: PerturbCountsOptions | PerturbSumsOptions, made: MadeTable) -> dict[str, Any]:
-    """Return what the JSON of both has."""
+    """Return the common part of the JSON."""
     return {
         "linkrisk": version(),
         "name": str(asked.data) if isinstance(asked.data, str | Path) else "microdata",
@@ -122,12 +122,12 @@ def _details(asked: PerturbCountsOptions | PerturbSumsOptions, made: MadeTable) 
 
 
 _MOST_EQUAL = 0.25
-"""Share of the records that may have the same key: keys are drawn, and nearly all differ."""
+"""Largest share of records with equal keys: drawn keys nearly all differ."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedCounts(NoisyTable):
-    """A table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
+    """Table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
 
     kind: ClassVar[str] = "perturbed-counts"
     house: ClassVar[tuple[str, ...]] = ("cell_key", "noise", "perturbed", "weighted", "perturbed_weighted")
@@ -180,7 +180,7 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
     if weight is not None:
         weighted = made.tabulated.total
         mean = np.divide(weighted, count, out=np.zeros(count.size), where=count > 0)
-        grid = Grid.of(weighted)  # decimals beyond it would say which counts have no noise, and the others
+        grid = Grid.of(weighted)  # more decimals would reveal which counts have no noise, and the others
         after = np.asarray((count + noise) * mean, dtype=np.float64)
         cells = cells.assign(
             weighted=weighted, perturbed_weighted=after if grid is None else grid.nearest(after)
@@ -234,7 +234,7 @@ def record_keys(data: TableLike, keys: str | None, seed: int, records: int) -> F
 
 
 def _refuse_equal(keys: FloatArray, name: str) -> None:
-    """Refuse keys of which many are the same, as in a column of flags: their noise is, too."""
+    """Refuse keys of which many are equal, as in a column of flags: so is their noise."""
     each, often = np.unique(keys, return_counts=True)
     most = int(often.max(initial=0))
     if most > max(1.0, _MOST_EQUAL * keys.size):
@@ -246,7 +246,7 @@ def _refuse_equal(keys: FloatArray, name: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedSums(NoisyTable):
-    """A table of sums with noise; its cells also have the columns `respondents` and `sensitive`."""
+    """Table of sums with noise, whose cells also have the columns `respondents` and `sensitive`."""
 
     kind: ClassVar[str] = "perturbed-sums"
     house: ClassVar[tuple[str, ...]] = ("respondents", "sensitive", "cell_key", "noise", "perturbed")
@@ -371,7 +371,7 @@ def _weights(data: TableLike, weight: str | None, table: Tabulated) -> FloatArra
 
 
 def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> FloatArray:
-    """Return what the noise of each cell is in proportion to, shape (n, K)."""
+    """Return the scale of the noise of each cell, shape (n, K)."""
     cells = table.total.size
     cell, amount, mine = table.cell, table.amount[table.record], weight[table.record]
     if scale == "largest":
@@ -392,7 +392,7 @@ def _scaling(table: Tabulated, scale: str, width: int, weight: FloatArray) -> Fl
 
 
 def _rounded(after: FloatArray, grid: Grid | None, decimals: int | None) -> FloatArray:
-    """Round perturbed sums, by default to the grid of the sums: other digits would say how noise was made."""
+    """Round perturbed sums, by default to the grid of the sums: other digits would reveal the noise."""
     if decimals is None and grid is not None:
         return grid.nearest(after)
     return np.asarray(np.round(after, MOST_DECIMALS if decimals is None else decimals) + 0.0)

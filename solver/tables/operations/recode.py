@@ -1,4 +1,4 @@
-"""`recode_table`: a table of coarser codes, and what each recoding does to sensitive cells and costs."""
+"""Function `recode_table`: a table of coarser codes, and the effects of each recoding."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ AS_IT_IS, ALL = "as it is", "all together"
 
 @dataclass(frozen=True)
 class RecodingEffect:
-    """The size of a table with some recodings, and what its suppression costs."""
+    """Size of a table with some recodings, and the cost of its suppression."""
 
     recoding: str
     cells: int
     relations: int
-    empty: int  # Cells that nobody is in.
+    empty: int  # cells without respondents
     sensitive: int
-    # Cells that are suppressed with them, where that was asked for, and possible.
+    # secondary suppressions, if requested and possible
     secondary: int | None = None
-    # cost, bound: Of these, and what no pattern that protects costs less than.
+    # cost, bound: of these, with the dual bound
     cost: float | None = None
     bound: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class RecodedTable(Reported):
-    """A table of coarser codes.
+    """Table of coarser codes.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class RecodedTable(Reported):
     details: dict[str, Any] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """A line for each of the effects."""
+        """Return a line for each effect."""
         return pd.DataFrame([asdict(one) for one in self.effects])
 
     def content(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class RecodedTable(Reported):
 
 @taking(RecodeOptions)
 def recode_table(asked: RecodeOptions) -> RecodedTable:
-    """Make a table of coarser codes, and say what each recoding does.
+    """Make a table of coarser codes, and compute the effect of each recoding.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
 
 
 def _described(recoding: _Recoding, before: CodeTree) -> dict[str, Any]:
-    """Describe a recoding, with the codes that become others."""
+    """Describe a recoding with its merged codes."""
     how, after, becomes = recoding
     pairs = ((code, becomes.get(code, code)) for code in before.leaves)
     codes = [[code, other] for code, other in pairs if code != other]
@@ -182,7 +182,7 @@ def _figures(made: MadeTable) -> dict[str, Any]:
 
 
 _Recoding = tuple[str, CodeTree, dict[str, str]]
-"""What to call it, the codes afterwards, and what each code becomes."""
+"""Name, codes afterwards, and the new code of each old one."""
 
 
 def _tree(frame: pd.DataFrame, name: str, files: Mapping[str, Hierarchies]) -> CodeTree:
@@ -252,7 +252,7 @@ def _suppressed(found: RecodingEffect, made: MadeTable, limit: float | None, hal
         return replace(found, secondary=0, cost=0.0, bound=0.0)
     try:
         pattern = suppress_table(made, time_limit=limit, cancel=halt)
-    except UsageError:  # a cell that cannot be protected: nothing is suppressed then
+    except UsageError:  # a cell cannot be protected: no suppression then
         return found
     assert pattern.pattern is not None
     secondary = int(pattern.suppressed.sum()) - made.sensitive

@@ -1,4 +1,4 @@
-"""A table with suppressed cells, as it comes back: audited, written, summed up."""
+"""Result of suppression: an audited table with its files and JSON."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
 from linkrisk.solver.tables.suppression.pattern import Pattern
 
 _NEAR = 1e-6
-"""Relative to a value: how near an end of an interval is to a multiple, so that it is one."""
+"""Relative distance from a multiple up to which the end of an interval is one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ProtectedTable(Reported):
-    """A table with what was done to protect it: base class of results.
+    """Protected table: base class of results.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class ProtectedTable(Reported):
     details: dict[str, Any] = field(repr=False)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the cells with everything that is known of them: not to be published."""
+        """Return the cells with all internal columns: not to be published."""
         return self.cells
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableResult(ProtectedTable):
-    """A table with suppressed cells, audited.
+    """Table with suppressed cells, audited.
 
     Attributes
     ----------
@@ -98,9 +98,9 @@ class TableResult(ProtectedTable):
 
     @property
     def protected(self) -> bool:
-        """Whether every sensitive cell is protected from all attackers that there are.
+        """Tell whether every sensitive cell is protected against all attackers.
 
-        From outsiders in rational numbers, where these were asked for.
+        Against outsiders by rational arithmetic, if it was requested.
         """
         return (
             self.audit.passed
@@ -111,7 +111,7 @@ class TableResult(ProtectedTable):
 
     @property
     def unprotected(self) -> int:
-        """How many sensitive cells are not protected from some attacker."""
+        """Number of sensitive cells not protected against some attacker."""
         return len(self._unprotected() | (set() if self.beside is None else self.beside._unprotected()))
 
     def _unprotected(self) -> set[int]:
@@ -155,7 +155,7 @@ class TableResult(ProtectedTable):
         return {**found, **known, **self.details, **beside}
 
     def write_certificate(self, path: str | Path) -> None:
-        """Write what proves in rational numbers which levels hold, for `verify`; ``.gz`` is compressed."""
+        """Write the certificate of the levels in rational arithmetic, for `verify`; ``.gz`` is compressed."""
         if self.certified is None:
             raise UsageError(f"there is no certificate: ask for it with {called('exact', True)}")
         beside = None if self.beside is None else self.beside.certified
@@ -175,7 +175,7 @@ class TableResult(ProtectedTable):
         write_all(published_files(self.table, self.suppressed, output))
 
     def write_internal(self, path: str | Path) -> None:
-        """Write everything that is known of the cells, for internal use; the owner alone can read the file.
+        """Write all internal columns of the cells; only the owner can read the file.
 
         JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
         the interval that an attacker finds.
@@ -189,14 +189,14 @@ class TableResult(ProtectedTable):
 
 
 def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
-    """Find the last decimal of all values, and sensitive cells whose interval has no other number of it.
+    """Find the decimals of all values, and sensitive cells without another value on this grid.
 
-    Intervals are those of any numbers: whoever knows the decimals knows these cells, which meet their level.
+    Intervals are continuous: attackers who know the decimals know these cells, although their levels are met.
     """
     grid = Grid.of(table.value)
     if grid is None:
         return {"step": None, "known": []}
-    grid = Grid(1, grid.decimals)  # a coarser step may be chance: nobody sees the suppressed values
+    grid = Grid(1, grid.decimals)  # a coarser step may be chance: suppressed values are not public
     low, high = grid.steps(found.low), grid.steps(found.high)
     near = _NEAR * np.maximum(1.0, np.abs(grid.steps(table.value[found.cells])))
     alone = np.floor(high + near) - np.ceil(low - near) < 1.0
@@ -253,7 +253,7 @@ def table_result(
 
 
 def with_beside(result: TableResult, beside: TableResult | None = None) -> TableResult:
-    """Add the result of the numbers of respondents that are published beside the values."""
+    """Add the result of the respondent counts published beside the values."""
     if beside is None:
         return result
     frame = result.cells.assign(

@@ -25,7 +25,7 @@ from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.run.errors import UsageError
 
 _LEVEL_DECIMALS = 6
-"""Levels have at least so many: on the grid of whole amounts they would ask for more than their rules do."""
+"""Fewest decimals of levels: rounded up to integers they would exceed their rules."""
 
 
 def primary_rule(text: str) -> PrimaryRule:
@@ -61,7 +61,7 @@ def _frequency(least: float, *percent: float) -> PrimaryRule:
 
 
 def _request(first: float, second: float | None = None, least: float = 0.0, *percent: float) -> PrimaryRule:
-    """Percent of both kinds, fewest respondents, range: as in ``REQ(P1,P2,N,R)`` of τ-ARGUS."""
+    """Parse percentages of both kinds, fewest respondents, range: ``REQ(P1,P2,N,R)`` of τ-ARGUS."""
     return RequestRule((first, first if second is None else second), int(least), *percent)
 
 
@@ -72,7 +72,7 @@ _MAKE: Mapping[str, tuple[Callable[..., PrimaryRule], int, int]] = {
     "zero": (ZeroRule, 1, 1),
     "request": (_request, 1, 4),
 }
-"""The rules, and how many numbers they take."""
+"""The rules with their numbers of parameters."""
 
 
 def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
@@ -88,8 +88,7 @@ def with_written_levels(cells: pd.DataFrame) -> pd.DataFrame:
 def with_manual_statuses(cells: pd.DataFrame, given: ManualStatuses, share: float, name: str) -> pd.DataFrame:
     """Set statuses, levels and costs of single cells, which override those from rules.
 
-    Where no level is given, that of a sensitive cell is `share` percent of its value; `name` is that of the
-    file.
+    The default level of a sensitive cell is `share` percent of its value; `name` is that of the file.
     """
     if not 0 < share <= 100:
         raise UsageError(f"a manual range of {share:g} % is none; it is above 0, at most 100")
@@ -113,7 +112,7 @@ def with_manual_statuses(cells: pd.DataFrame, given: ManualStatuses, share: floa
 
 
 def _with(cells: pd.DataFrame, column: str, given: ManualStatuses, usual: FloatArray) -> FloatArray:
-    """Return a column with the numbers that were given; `usual` where there was none."""
+    """Return a column with the given numbers, `usual` elsewhere."""
     found = cells[column].to_numpy(dtype=np.float64).copy() if column in cells.columns else usual.copy()
     if column in given.numbers:
         own = given.numbers[column]

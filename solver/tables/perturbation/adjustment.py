@@ -1,9 +1,8 @@
-"""Controlled tabular adjustment: an early incumbent, improved by any backend, with a bound at every moment.
+"""Controlled tabular adjustment: an early incumbent, improved by any backend, with a dual bound.
 
-Which way each sensitive cell goes is what has to be searched for; for given ways the rest is a linear
-program, or the least sum of squares. The bound is that of a backend, or of multipliers
-(`TabularAdjustment.least`), whichever is larger. In whole numbers the search is one in any numbers first,
-whose answers are rounded such that they add up.
+The search decides the direction of each sensitive cell; for given directions the rest is a linear program, or
+least squares. The bound is that of a backend or of multipliers (`TabularAdjustment.least`), whichever is
+larger. Integral adjustment starts with a continuous search, whose answers are rounded such that they add up.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ from linkrisk.solver.tables.perturbation.least_squares import DOWN, UP, Directio
 from linkrisk.solver.tables.perturbation.rounding import round_cells
 
 _NOISE = 1e-6
-"""How near to a whole number a change means it."""
+"""Distance from an integer up to which a change counts as integral."""
 
 _BASE = 2
-"""Roundings are to multiples of 2 or more, so that changes are doubled for them."""
+"""Changes are doubled for rounding, whose base must be at least 2."""
 
 
 def integral_changes(problem: TabularAdjustment, change: FloatArray, clock: Clock) -> FloatArray | None:
-    """Round changes to whole numbers beside them, such that all relations hold; None where none was found.
+    """Round changes to neighbouring integers such that all relations hold; None if no rounding is found.
 
-    Levels and bounds are whole numbers, which no rounding to a neighbouring whole number crosses.
+    Levels and bounds are integral, so that no such rounding violates them.
     """
     nearest = np.round(change)
     if problem.wrong(nearest) is None:
@@ -57,22 +56,22 @@ def integral_changes(problem: TabularAdjustment, change: FloatArray, clock: Cloc
 
 _DECIMALS = (6, 9, 12)
 _DEARER = 1e-7
-"""Relative to the cost: what fewer decimals may cost more."""
+"""Relative cost increase accepted for fewer decimals."""
 
 _NOTHING = 1e-9
-"""A cell that changes by so little does not change."""
+"""Change below which a cell counts as unchanged."""
 
 _MOST_SOLVED = 5000
-"""Changed cells up to which relations are solved in fractions."""
+"""Changed cells up to which relations are solved in fractions, which is slow."""
 
 _EPS = float(np.finfo(np.float64).eps)
 
 
 def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
-    """Remove noise of floating point from changes, where that makes an adjustment of the same cost.
+    """Remove floating-point noise from changes if that gives an adjustment of the same cost.
 
-    Cells rounded one by one need not add up: each third of 1 is 0.333333. Where they do not, the relations
-    are solved in fractions for some of the cells, and the others are rounded.
+    Cells rounded one by one need not add up: each third of 1 is 0.333333. In this case some cells follow from
+    the others by the relations, solved in fractions.
     """
     most = problem.cost(change) * (1.0 + _DEARER)
     moved = np.where(np.abs(change) > _NOTHING, change, 0.0)
@@ -85,7 +84,7 @@ def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
 
 
 def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> FloatArray | None:
-    """Round changes of most cells, and solve for those of the others."""
+    """Round the changes of most cells and solve for the others."""
     cells = np.flatnonzero(change)
     if cells.size > _MOST_SOLVED:
         return None
@@ -100,7 +99,7 @@ def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> Fl
 
 
 def _at_levels(problem: TabularAdjustment, change: FloatArray) -> Exact:
-    """Fix sensitive cells that go as far as they have to: just that far."""
+    """Set sensitive cells that move as little as allowed exactly to their levels."""
     found: Exact = {}
     for level, sign in ((problem.least_up, 1), (problem.least_down, -1)):
         near = (level > 0) & (np.abs(sign * change - level) <= FAR * level)
@@ -109,7 +108,7 @@ def _at_levels(problem: TabularAdjustment, change: FloatArray) -> Exact:
 
 
 def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
-    """Tell whether it is an adjustment whose relations hold but for the last digit of a float."""
+    """Tell whether it is an adjustment whose relations hold up to the last digit of a float."""
     relations = problem.table.relations
     terms = abs(relations) @ np.abs(change)
     count = float(np.diff(relations.indptr).max(initial=1))
@@ -118,26 +117,27 @@ def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
 
 
 def in_digits(values: FloatArray) -> FloatArray:
-    """Return values as the decimals that they mean: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
+    """Return values as short decimals: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
     near = np.round(values, _DECIMALS[-1])
     return np.where(np.abs(near - values) <= 4.0 * _EPS * np.abs(values), near, values)
 
 
 PHASE = "adjusting cells"
 PROVEN = 1e-6
-"""Relative to the cost: what a bound may be below it and still prove it."""
+"""Relative gap below which the incumbent is optimal."""
 
 _SCALE = 1000.0
-"""What backends see of the cost of the first answer: their tolerances are absolute."""
+"""Cost of the first incumbent as backends see it, since their tolerances are absolute."""
 
 _NONE = "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
 _LATE = "no adjustment was found in time; give it more"
 
 _MOST_WHOLE = 1e6
-"""Steps that a cell may change by where whole numbers are searched for: more are none to an optimiser."""
+"""Steps of a cell up to which integral changes are searched for: beyond, optimisers cannot tell integers
+apart."""
 
 _PART = 0.5
-"""Of the time that is left: for making an answer whole."""
+"""Share of the remaining time for making an answer integral."""
 
 _GAP = 1e-7
 _SAFE = 1e-9
@@ -145,15 +145,15 @@ _SAFE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Adjusted:
-    """An adjusted table."""
+    """Adjusted table with its cost and dual bound."""
 
     change: FloatArray  # (n,)
-    cost: float  # The weighted sum of changes, or of their squares.
-    bound: float  # No adjustment costs less.
+    cost: float  # weighted sum of changes, or of their squares
+    bound: float  # no adjustment costs less
 
     @property
     def proven(self) -> bool:
-        """Whether it is one of least cost."""
+        """Tell whether it is optimal."""
         return self.bound >= self.cost * (1.0 - PROVEN)
 
 
@@ -166,8 +166,8 @@ def adjust_cells(
 ) -> Adjusted:
     """Find the changes of least cost that move all sensitive cells far enough.
 
-    A backend decides which way sensitive cells go, and whole numbers; without one, where squares are summed,
-    our own branch and bound does, whose bound is that of any numbers.
+    A backend searches the directions of sensitive cells, and integral changes. Without one, least squares are
+    solved by our own branch and bound, whose bound is that of continuous changes.
     """
     if problem.whole and backend is None:
         return _by_squares(problem, clock, report)
@@ -188,7 +188,7 @@ def adjust_cells(
 
 
 def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | None) -> Adjusted:
-    """Round the least squares in any numbers to whole ones."""
+    """Round continuous least squares to integers."""
     found = adjust_cells(problem.relaxed, None, clock, report)
     change = integral_changes(problem, found.change, clock)
     if change is None:
@@ -198,12 +198,12 @@ def _by_squares(problem: TabularAdjustment, clock: Clock, report: Reporter | Non
 
 
 def _unit(weight: FloatArray) -> float:
-    """Return a unit of weights: tolerances of optimisers mean nothing where all are tiny, or huge."""
+    """Return a unit of weights: tolerances of optimisers are absolute."""
     return float(2.0 ** np.floor(np.log2(weight.max(initial=1e-300))))
 
 
 class _Search:
-    """The incumbent, and the bound."""
+    """State of the search: incumbent and dual bound."""
 
     def __init__(
         self, problem: TabularAdjustment, clock: Clock, report: Reporter | None, unit: float
@@ -220,11 +220,11 @@ class _Search:
 
     @property
     def finished(self) -> bool:
-        """Whether the incumbent is proven."""
+        """Tell whether the incumbent is proven optimal."""
         return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN)
 
     def proposals(self) -> Iterator[BoolArray]:
-        """Propose ways: those of the relaxation, and all up."""
+        """Propose directions: those of the relaxation, and all up."""
         solution = self._program.solve(seconds=self._clock.seconds_left)
         if solution.status is LinearStatus.INFEASIBLE:
             raise UsageError(_NONE)
@@ -237,7 +237,7 @@ class _Search:
                 yield np.ones_like(ways)
 
     def best_changes(self, ways: BoolArray) -> FloatArray | None:
-        """Compute the best changes that go these ways, or None where there are none."""
+        """Compute the best changes with these directions, or None if there are none."""
         fixed = ways.astype(np.float64)
         self._allow(fixed, fixed)
         solution = self._program.solve(seconds=self._clock.seconds_left)
@@ -260,7 +260,7 @@ class _Search:
         return np.clip(self._linear.changes(solution.point), lower, upper)
 
     def keep(self, change: FloatArray | None) -> None:
-        """Keep changes that are better, and an adjustment."""
+        """Keep changes that are cheaper and an adjustment."""
         if change is not None and self._problem.whole:
             change = integral_changes(self._problem, change, self._clock.part_of_left(_PART))
         if change is None or self._problem.wrong(change) is not None:
@@ -270,14 +270,14 @@ class _Search:
             self.best, self.cost = change, cost
 
     def search_by(self, backend: Backend, seed: int) -> None:
-        """Let a backend search in any numbers, and then in whole ones where these have to be."""
+        """Search by a backend: first continuous changes, then integral ones if required."""
         self._solve_by(self._real, backend, seed)
         far = np.maximum(*self._problem.furthest(self.cost)).max(initial=0.0)
         if self._problem.whole and not self.finished and far <= _MOST_WHOLE and not self._clock.expired:
             self._solve_by(self._problem, backend, seed)
 
     def _solve_by(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
-        """Let a backend search, within what the incumbent allows."""
+        """Solve by a backend within the cost of the incumbent."""
         scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
         scaled = replace(problem, weight=scale * problem.weight)
         found = backend.solve(
@@ -295,7 +295,7 @@ class _Search:
         self.keep(self.best_changes(problem.ways(found.values)))
 
     def branch(self) -> None:
-        """Let our own branch and bound search."""
+        """Search by our own branch and bound."""
         seen: set[bytes] = set()
 
         def possible(ways: LongArray) -> bool:

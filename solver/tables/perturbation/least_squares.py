@@ -27,7 +27,7 @@ from linkrisk.solver.run.clock import Clock
 UP, DOWN, OPEN = 1, -1, 0
 _SAFE = 1e-9
 _CLOSE = 1e-10
-"""Relative gap and infeasibility of the quadratic program: bounds come from its multipliers."""
+"""Relative gap and infeasibility of the quadratic program; bounds do not depend on it."""
 
 
 def least_squares(
@@ -77,7 +77,7 @@ def least_squares(
 
 @dataclass(order=True)
 class _Node:
-    """Some ways are decided; no adjustment that goes them costs less than the bound."""
+    """Node of the search: some directions are fixed; no adjustment with them costs less than the bound."""
 
     bound: float
     number: int
@@ -85,7 +85,7 @@ class _Node:
 
 
 class Directions:
-    """A branch and bound on the ways (k,) of sensitive cells: 1 up, -1 down, 0 undecided."""
+    """Branch and bound on the directions (k,) of sensitive cells: 1 up, -1 down, 0 undecided."""
 
     def __init__(
         self, problem: TabularAdjustment, possible: Callable[[LongArray], bool], clock: Clock
@@ -97,7 +97,7 @@ class Directions:
 
     @property
     def bound(self) -> float:
-        """No adjustment costs less; inf where there is none."""
+        """Dual bound; inf if there is no adjustment."""
         return min(self._closed, min((node.bound for node in self._open), default=np.inf))
 
     def run(
@@ -106,7 +106,7 @@ class Directions:
         enough: Callable[[float], float],
         tell: Callable[[float], bool],
     ) -> None:
-        """Search until the bound is `enough` for the cost that `propose` returns, or `tell` is true."""
+        """Search until the bound is `enough` for the cost that `propose` returns, or `tell` returns true."""
         cost = np.inf
         while self._open and self._open[0].bound < enough(cost) and not tell(self.bound):
             node = heapq.heappop(self._open)
@@ -124,7 +124,7 @@ class Directions:
                 self._branch(node, change)
 
     def _branch(self, node: _Node, change: FloatArray) -> None:
-        """Decide the cell whose square its envelope is furthest below."""
+        """Branch on the cell with the largest difference between square and envelope."""
         at = self._problem.choices
         up, down = self._problem.least_up[at], self._problem.least_down[at]
         short = (
@@ -137,13 +137,13 @@ class Directions:
             heapq.heappush(self._open, _Node(node.bound, next(self._number), ways))
 
     def _rounded(self, ways: LongArray, change: FloatArray) -> BoolArray:
-        """Each undecided cell the way it is nearer to."""
+        """Round undecided cells to the nearer direction."""
         at = self._problem.choices
         middle = (self._problem.least_up[at] - self._problem.least_down[at]) / 2.0
         return np.asarray(np.where(ways == OPEN, change[at] > middle, ways == UP))
 
     def _relaxed(self, ways: LongArray) -> tuple[FloatArray, float]:
-        """The optimum of the relaxation, and the bound of its multipliers."""
+        """Solve the relaxation; return its optimum and the bound of its multipliers."""
         problem, choices = self._problem, self._problem.choices
         lower, upper = problem.bounds(ways == UP)
         weight, slope = problem.weight.copy(), np.zeros(len(problem))

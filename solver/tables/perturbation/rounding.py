@@ -1,9 +1,8 @@
-"""Controlled rounding: network relaxation, primal heuristics, then a mixed-integer search by a backend.
+"""Controlled rounding: network relaxation, primal heuristics, then branch and bound by a backend.
 
-Tables of two dimensions, one of them hierarchical at most, are networks: every vertex of the relaxation is
-integral, whatever the size. Elsewhere a backend searches, from the cheapest rounding that flips of cells or a
-dive from the relaxation find. There is an answer at any time: where no zero-restricted rounding is found in
-time it is a relaxed one, and says so.
+Tables of two dimensions, at most one of them hierarchical, are networks: every vertex of the relaxation is
+integral. Otherwise a backend searches, starting from the cheapest rounding of local search or diving. An
+answer exists at any time: if no zero-restricted rounding is found, it is a relaxed one, marked as such.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
 
 _WHOLE = 1e-6
-"""What a point of an optimiser may differ from whole numbers by."""
+"""Distance up to which a point of an optimiser is integral."""
 
 _PART = 5
-"""A fifth of what is not whole is made whole at a time."""
+"""Fractional variables are fixed a fifth at a time: fewer per round need more solves, but fail less often."""
 
 
 def dived(
     table: ControlledRounding, model: MilpModel, program: LinearProgram, point: FloatArray, clock: Clock
 ) -> LongArray | None:
-    """Dive from the relaxation: round what is nearly integral, and solve again; None where that fails.
+    """Dive from the relaxation: fix nearly integral variables and solve again; None if that fails.
 
-    Where a batch leaves no solution, the nearest of it alone is rounded, or to its opposite: so each round
-    decides one cell at least. The bounds of the columns of `program`, the solved relaxation, are changed.
+    If a batch is infeasible, only its most integral variable is fixed, or set to the opposite, so that each
+    round fixes at least one. The bounds of the columns of `program`, the solved relaxation, are changed.
     """
     while not clock.expired:
         distance = np.abs(point - np.round(point))
@@ -68,33 +67,33 @@ def dived(
 
 
 _SIMPLEX, _GRADIENTS = 0.2, 0.5
-"""Of the time that is left: for the simplex method, then for the other."""
+"""Shares of the remaining time: for the simplex method, then for the first-order method."""
 
 _BY_GRADIENTS = LinearOptions(own={"solver": "pdlp", "presolve": "off"})
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """What is known of the relaxation."""
+    """Result of solving the relaxation."""
 
-    bound: float  # No controlled rounding costs less.
-    point: FloatArray  # (k,): Of the columns of the model, z of every cell first.
-    near: bool  # Whether the point is an optimum, or near one.
-    program: LinearProgram | None = None  # With its optimal basis, where the simplex method found it.
+    bound: float  # dual bound on all controlled roundings
+    point: FloatArray  # (k,): of the columns of the model, z of every cell first
+    near: bool  # whether the point is optimal, or nearly
+    program: LinearProgram | None = None  # with its optimal basis, from the simplex method
 
     @property
     def whole(self) -> bool:
-        """Whether its optimum is integral."""
+        """Tell whether the optimum is integral."""
         apart = np.abs(self.point - np.round(self.point))
         return self.program is not None and bool((apart <= _WHOLE).all())
 
 
 def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Relaxed | None:
-    """Solve the relaxation by the simplex method, else by first-order steps; None where it is infeasible.
+    """Solve the relaxation by the simplex method, else by a first-order method; None if infeasible.
 
     In three dimensions bases of 100,000 cells take minutes; a primal-dual gradient method (Applegate et al.
     2021, Practical large-scale linear programming using primal-dual hybrid gradient) takes seconds. Its point
-    is no vertex, and its multipliers need not be those of the optimum: the bound is what they prove.
+    is no vertex and its multipliers may be suboptimal: the bound is recomputed from them.
     """
     program = linear_program(model, LinearOptions())
     solution = program.solve(seconds=clock.part_of_left(_SIMPLEX).seconds_left)
@@ -104,7 +103,7 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
         return Relaxed(_safe(solution.objective), solution.point, near=True, program=program)
     if clock.expired:
         return Relaxed(-np.inf, solution.point, near=False)
-    # the program of zero-restricted ones, whose columns all have bounds
+    # the program of zero-restricted roundings, whose columns all have bounds
     strict = model if table.zero_restricted else replace(table, zero_restricted=True).model()
     found = linear_program(strict, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
     bound = _safe(lower_bound(strict, found.duals)) if table.zero_restricted else -np.inf
@@ -112,34 +111,35 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
 
 
 def _safe(bound: float) -> float:
-    """Subtract from a bound what rounding may have added."""
+    """Subtract the possible rounding error from a bound."""
     return bound - _CLOSE * max(1.0, abs(bound))
 
 
 _FLIPS, _MOST, _FOR_EACH = 10_000, 200_000, 20
-"""Flips at a time; and at most, with so many more for each cell."""
+"""Flips per round of local search; the maximum, with an addition for each cell: longer walks fail less often.
+"""
 
 _TRIES, _FOR_SMALL = 20_000, 20
-"""Cells that are tried at a time to make it cheaper; in small tables so many for each cell."""
+"""Cells tried at a time to reduce the cost; in small tables so many for each cell."""
 
 _DEPTHS, _ROUNDS, _GAIN = (4, 8, 16, 32), 5, 1e-4
-"""Flips for each try; and rounds of a try for each cell, of which the last saves less than this share."""
+"""Flips per try; rounds of a try per cell, and the least gain of a round that is repeated."""
 
 _MIDDLE = 0.5
 
 _WRONG = 2.0
-"""What each base counts that a total is beyond its multiples, in bases of the heaviest cell."""
+"""Penalty of an infeasible total per base, in units of the heaviest cell."""
 
 
 def walked(
     table: ControlledRounding, clock: Clock, seed: int = 0, near: FloatArray | None = None
 ) -> LongArray | None:
-    """Flip cells between neighbouring multiples until all adds up, beginning near a point or the values.
+    """Local search: flip cells between neighbouring multiples until all totals are feasible.
 
     It takes seconds for 150,000 cells in three dimensions, where the relaxation takes minutes, and proves
-    nothing. Where it finds no zero-restricted rounding, some totals are farther from their values than the
-    next multiple: a relaxed rounding with few such cells. When the clock has expired, one more lot of flips
-    is made, and none to make it cheaper. None where cells do not follow from others by integral sums.
+    nothing. If it finds no zero-restricted rounding, some totals are farther from their values than the next
+    multiple: the result is a relaxed rounding with few such cells. After the clock has expired one more round
+    of flips is made. None if cells do not follow from others by integral sums.
     """
     sums = InnerSums.of(table.relations)
     if sums is None or (sums.matrix.data != np.round(sums.matrix.data)).any():
@@ -151,7 +151,7 @@ def walked(
 
 
 class _Walk:
-    """The state of the walk."""
+    """State of the local search."""
 
     def __init__(
         self, table: ControlledRounding, sums: InnerSums, seed: int, near: FloatArray | None
@@ -181,7 +181,7 @@ class _Walk:
         self._random, self._cost = np.random.default_rng(seed), table.least
 
     def mend(self, clock: Clock) -> bool:
-        """Flip cells until no total is wrong; tell whether that succeeded. The least wrong state stays."""
+        """Flip cells until no total is infeasible; tell whether that succeeded, and keep the best state."""
         best, least = (self.upper.copy(), self._steps.copy()), np.inf
         for _ in range(1 + (_MOST + _FOR_EACH * self.upper.size) // _FLIPS):
             wrong = mended(self._table, self.upper, self._steps, _FLIPS, self._random)
@@ -193,7 +193,7 @@ class _Walk:
         return least == 0
 
     def cheapen(self, clock: Clock) -> None:
-        """Save what can be saved in few flips, then in more at a time."""
+        """Reduce the cost by short sequences of flips, then longer ones."""
         tries, lots = min(_TRIES, _FOR_SMALL * self.upper.size), 1 + self.upper.size // _TRIES
         for depth in _DEPTHS:
             for _ in range(_ROUNDS):
@@ -209,22 +209,23 @@ class _Walk:
 PHASE = "rounding cells"
 _CLOSE = 1e-9
 _SHARE = 0.5
-"""Of the time that is left: for flips near the relaxation, a dive, and flips near the values."""
+"""Share of the remaining time for local search near the relaxation, diving, and local search near the values.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A rounded table."""
+    """Rounded table with its cost and dual bound."""
 
     values: LongArray  # (n,)
-    cost: float  # The weighted sum of changes.
-    bound: float  # No controlled rounding of this kind costs less.
-    # Its kind: False too where a zero-restricted one was asked for, and none was found in time.
+    cost: float  # weighted sum of changes
+    bound: float  # no controlled rounding of this kind costs less
+    # False also if no zero-restricted rounding was found in time
     zero_restricted: bool
 
     @property
     def proven(self) -> bool:
-        """Whether it is one of least cost."""
+        """Tell whether it is optimal."""
         return self.bound >= self.cost - _CLOSE * max(1.0, self.cost)
 
 
@@ -235,7 +236,7 @@ def round_cells(
     report: Reporter | None = None,
     seed: int = 0,
 ) -> Rounded:
-    """Round a table at the least change; the backend searches where the relaxation is not integral."""
+    """Round a table at the least change, by a backend if the relaxation is not integral."""
     model = table.model()
     _tell(report, "the relaxation")
     relaxed = relaxation(table, model, clock)
@@ -261,13 +262,13 @@ def _tell(report: Reporter | None, what: str) -> None:
 
 
 def _cheapest(table: ControlledRounding, found: Sequence[LongArray | None]) -> LongArray | None:
-    """Return the one that costs least, of those that are controlled roundings of the table."""
+    """Return the cheapest of those that are controlled roundings of the table."""
     right = [one for one in found if one is not None and table.wrong(one) is None]
     return min(right, key=table.cost, default=None)
 
 
 def best_in_time(table: ControlledRounding, found: Sequence[LongArray | None], bound: float) -> Rounded:
-    """Return the cheapest found when time is over, else a relaxed one with a bound for relaxed ones."""
+    """Return the cheapest rounding found in time, else a relaxed one with its bound."""
     start = _cheapest(table, found)
     if start is not None:
         return _checked(table, start, bound)
@@ -293,7 +294,7 @@ def _searched(
     seed: int,
     bound: float,
 ) -> Rounded:
-    """Search by a backend, from the cheapest rounding that was found."""
+    """Search by a backend, starting from the cheapest rounding found."""
     start = _cheapest(table, found)
     best = None if start is None else table.cost(start)
 
@@ -335,9 +336,9 @@ def _none(table: ControlledRounding) -> str:
 
 
 def summed_up(table: ControlledRounding) -> LongArray | None:
-    """Round each cell that no relation sums up to the nearest multiple, and sum up the others.
+    """Round cells that are no total to the nearest multiple, and sum up the totals.
 
-    None where cells do not follow from others. Totals may be far from their values.
+    None if cells do not follow from others. Totals may be far from their values.
     """
     sums = InnerSums.of(table.relations)
     if sums is None:
@@ -347,7 +348,7 @@ def summed_up(table: ControlledRounding) -> LongArray | None:
 
 
 def _columns(table: ControlledRounding, values: LongArray) -> FloatArray:
-    """Return a point of the model for rounded values."""
+    """Return the point of the model for rounded values."""
     more = values // table.base - table.steps
     first = (more >= 1) & (table.left > 0)
     if table.zero_restricted:

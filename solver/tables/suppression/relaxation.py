@@ -46,7 +46,6 @@ class Solved:
 
     point: FloatArray  # (k,) of the open cells
     # dual bound, rounded safely; inf if the relaxation is infeasible
-    # point
     bound: float
     # (k,) least rise of the bound per cell that leaves its bound
     reduced: FloatArray
