@@ -1,4 +1,4 @@
-"""Sources of tables: from paths, frames and options to the stored table, and its mathematical one."""
+"""Reads tables from paths, frames and options, and builds the mathematical table from the stored one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from linkrisk.solver.tables.operations.counts import with_counts
 
 
 def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTable:
-    """Return the table that a function is given; it must add up.
+    """Return the table given to a function; it must add up.
 
-    Files that say themselves which relations there are, such as JJ files, and tables need no `relations`;
-    without these, relations follow from the codes of the cells (see `open_table`).
+    `relations` are not needed for tables and for files that contain them, such as JJ files; otherwise they
+    follow from the codes of the cells (see `open_table`).
     """
     if isinstance(cells, StoredTable | Stored):
         if relations is not None:
@@ -54,7 +54,7 @@ def table_from(cells: TableSource, relations: Frame | None = None) -> StoredTabl
 
 @taking(TableOptions)
 def open_table(asked: TableOptions) -> StoredTable:
-    """Read a table in whatever form it is, for `suppress_table` and the others.
+    """Read a table of any form, for `suppress_table` and the other functions.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def open_table(asked: TableOptions) -> StoredTable:
 
 
 def read_asked_table(asked: TableOptions) -> StoredTable:
-    """Read the table that the options name; the one way in for all functions (see `open_table`)."""
+    """Read the table named by the options; all functions call it (see `open_table`)."""
     cells, relations, whole = (_listed(one) for one in (asked.cells, asked.relations, asked.tables))
     if bool(whole) == bool(cells):
         raise UsageError(
@@ -105,7 +105,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _whole(asked: TableOptions, files: list[Any]) -> StoredTable:
-    """Read tables whose files say themselves which relations there are."""
+    """Read tables whose files contain their relations."""
     _refuse(asked, "relations", "hierarchies", "totals", why="{tables} says itself which relations there are")
     if len(files) > 1:
         _refuse_of_one(asked, "by", "metadata")
@@ -140,11 +140,11 @@ def _of_argus(cells: Any) -> bool:
 
 
 _HOW = tuple(one.name for one in fields(Reading))
-"""Options that say how a table is read."""
+"""Options of reading a table."""
 
 
 def _one(asked: TableOptions, cells: Any, relations: Any = None, **changes: Any) -> StoredTable:
-    """Read one table with the options, but for changes."""
+    """Read one table with the options and some changes."""
     how = Reading(**{**{name: getattr(asked, name) for name in _HOW}, **changes})
     stored = with_counts(opened(cells, relations, how), asked.counts)
     check_adds_up(stored)
@@ -168,7 +168,7 @@ def _refuse_of_one(asked: TableOptions, *names: str) -> None:
 
 
 def _linked(asked: TableOptions, files: Sequence[tuple[Any, Any]]) -> StoredTable:
-    """Read several tables, each with those of the columns and hierarchies that it has."""
+    """Read several tables, each with the options for its own columns and hierarchies."""
     trees, totals = asked.hierarchies or {}, asked.totals or {}
     columns = []
     for cells, _ in files:
@@ -191,7 +191,7 @@ def _only(mapping: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
 
 
 def other_table(asked: TableOptions, given: Any) -> StoredTable:
-    """Read another table of the same cells, with the same options where it has the same columns."""
+    """Read another table of the same cells, with the same options for the same columns."""
     cells, relations = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if isinstance(cells, tuple):
         (cells,) = cells
@@ -210,7 +210,7 @@ def other_table(asked: TableOptions, given: Any) -> StoredTable:
 
 @taking(LinkTablesOptions)
 def link_tables(asked: LinkTablesOptions) -> StoredTable:
-    """Join several tables in their common cells: what is suppressed is then protected in all at once.
+    """Join several tables in their common cells, to be protected together.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def check_adds_up(stored: StoredTable) -> None:
     if wrong.size:
         at = int(wrong[0])
         more = f" ({wrong.size - 1} more do not either)" if wrong.size > 1 else ""
-        # Of what follows from codes no relation can be left out; but a hierarchy may be missing.
+        # Relations from codes are complete; but a hierarchy may be missing.
         hierarchies = "give all hierarchies, or recompute totals if these are wrong"
         fix = hierarchies if stored.trees else "correct its cells, or leave it out"
         if stored.trees and len(stored) < math.prod(len(tree.codes) for tree in stored.trees):
@@ -280,7 +280,7 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
         "cost": _costs(stored, cost),
         "title": stored.named,
     }
-    if stored.counting:  # bounds and levels in whole numbers, and empty cells are published
+    if stored.counting:  # bounds and levels are integral, and empty cells are published
         found = count_numbers(numbers, stored.status)
         return CellTable(
             **shared,
@@ -306,7 +306,7 @@ def cell_table(stored: StoredTable, cost: str) -> CellTable:
 
 
 def _refuse_levels_alone(stored: StoredTable) -> None:
-    """Refuse levels without any status: where that column has another name, all would be published."""
+    """Refuse levels without statuses: if that column has another name, all cells would be published."""
     if STATUS in stored.cells.columns or (stored.status == SENSITIVE).any():
         return
     for kind in ("lower", "upper", "sliding"):

@@ -1,4 +1,4 @@
-"""`suppress_table` and `audit_table`: cells suppressed at least cost, and what attackers find out of them."""
+"""Functions `suppress_table` and `audit_table`: least-cost suppression, and the intervals of attackers."""
 
 from __future__ import annotations
 
@@ -61,28 +61,29 @@ from linkrisk.solver.tables.suppression.reachability import (
 )
 
 MOST_OPTIMAL = 3000
-"""Cells up to which the optimum is looked for when nothing else is said (docs/tables-large.md)."""
+"""Cells up to which the exact search is the default: its bound closes, but takes long (docs/tables-large.md).
+"""
 
 _AFTER_STOP = 5.0
 """Seconds of the audit after Ctrl-C."""
 
 _FOR_AUDIT, _BEYOND, _LEAST_SECONDS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
-"""Of the audit: the share of the time limit that is left for it, by how much of it more may pass, its least
-seconds, and the share of it for intervals: the rest is for levels, without which nothing is protected."""
+"""Shares of the audit: its part of the time limit, how far it may exceed that, its least seconds, and its
+part for intervals; the rest is for levels, without which nothing is protected."""
 
 _LARGE_SHARE = 0.6
-"""Of the time: for a pattern of a large table of counts that protects in fractions."""
+"""Share of the time for protecting a large table of counts against fractional attacks."""
 
 _LEVELS_FIRST = 300
-"""Suppressed cells of a table from which on its levels are looked at before its intervals."""
+"""Suppressed cells from which levels are audited before intervals."""
 
 _MOST_INTERVALS, _OF_COUNTS = 5000, 1000
-"""Suppressed cells of a large table up to which the audit finds every interval, not the levels alone."""
+"""Suppressed cells up to which the audit of a large table computes all intervals, not levels alone."""
 
 
 @taking(SuppressOptions)
 def suppress_table(asked: SuppressOptions) -> TableResult:
-    """Suppress cells of least cost so that no attacker can compute a sensitive one too closely.
+    """Suppress cells of least cost so that no attacker can estimate a sensitive one too closely.
 
     Parameters
     ----------
@@ -161,7 +162,7 @@ def _solver(asked: SuppressOptions) -> Backend | None:
 
 
 def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Reporter | None) -> Certified:
-    """Decide levels in rational numbers; of counts as long as there is patience."""
+    """Decide levels in rational arithmetic; those of counts within a time limit."""
     return certify(table, pattern.suppressed, patience if table.counts else None, report)
 
 
@@ -172,7 +173,7 @@ def _audits(
     table, suppressed = one.table, pattern.suppressed
     checked = (_levels if levels else _audited)(table, suppressed, patience)
     crowd = one.crowd_result(suppressed, patience)
-    if bool((suppressed == ~table.fixed).all()):  # there was no time to look at it before
+    if bool((suppressed == ~table.fixed).all()):  # a large table whose pattern could not be audited in time
         if not table.counts and (checked.short > 0).any():
             at = int(np.argmax(checked.short))
             raise UsageError(short_of_its_level(table, int(checked.cells[at]), float(checked.short[at])))
@@ -203,9 +204,9 @@ def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None)
 def from_insiders_too(
     table: CellTable, pattern: LargePattern, clock: Clock, report: Reporter | None = None
 ) -> LargePattern:
-    """Extend a pattern that protects from the outsider to insiders; its bound stays one.
+    """Extend a pattern that protects against the outsider to insiders; its bound stays valid.
 
-    When the clock is out, no more of what was added is left out.
+    After the clock has expired, redundant additions stay.
     """
     if not table.insiders:
         return pattern
@@ -219,7 +220,7 @@ def from_insiders_too(
 
 
 def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
-    """Search with small values in units; errors are given in values."""
+    """Search in scaled units for small values; errors are given in values."""
     seen, unit = in_units(table)
     try:
         return search(seen, clock, report)
@@ -230,14 +231,14 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
 
 
 def _patience(clock: Clock) -> Clock:
-    """Return the time for the audit: what was left for it, or not much longer after Ctrl-C."""
+    """Return the time for the audit: its share of the limit, or little more after Ctrl-C."""
     if clock.stopped or clock.time_limit is None:
         return Clock(_AFTER_STOP if clock.stopped else None)
     return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """Audit all levels, and intervals as long as there is time; the levels of many cells come first."""
+    """Audit all levels, and intervals as time allows; in large patterns levels come first."""
     many = suppressed.sum() > _LEVELS_FIRST
     first = _levels(table, suppressed, patience) if many else None
     found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
@@ -248,12 +249,12 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
-    """Audit all levels within the time limit; levels that are undecided then count as not met."""
+    """Audit all levels within the time limit; undecided levels count as unmet."""
     return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
-    """Return what the JSON says of a table beyond the optimum."""
+    """Return the JSON of a table protected by a heuristic."""
     if not isinstance(pattern, LargePattern):
         return {}
     return {
@@ -266,12 +267,12 @@ def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
 
 
 _OF_OUTSIDER = 0.6
-"""Of the time, for counts: in which the outsider is looked at."""
+"""Share of the time, for counts, for the audit against the outsider."""
 
 
 @taking(AuditOptions)
 def audit_table(asked: AuditOptions) -> TableResult:
-    """Find the interval of every suppressed cell, by whatever means it was chosen.
+    """Find the interval of every suppressed cell of a given pattern.
 
     Parameters
     ----------
@@ -314,7 +315,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
 
 
 def _joined(stored: StoredTable, also: Sequence[StoredTable]) -> tuple[StoredTable, BoolArray]:
-    """Join a table with other publications, and mark the cells that they make public."""
+    """Join a table with other publications, and mark the cells that they publish."""
     if not also:
         return stored, stored.status == SAFE
     joined, published = link_publications([stored, *also])

@@ -1,1 +1,1 @@
-"""What the report of a protected table says: from its JSON to a document, for readers inside and outside."""
+"""Builds the report of a protected table from its JSON, for internal and external readers."""

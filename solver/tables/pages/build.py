@@ -1,4 +1,4 @@
-"""Documents of tables: from the JSON of an action of `tables` to pages and answers in short."""
+"""Builds documents of tables: from the JSON of an action of `tables` to pages and short answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkrisk.solver.tables.pages import changed, making, outside, shown, suppre
 from linkrisk.solver.tables.pages.words import SHORT, Attacked, are, attacked, exactly, in_words, moved, size
 
 _ROUNDING = 1e-6
-"""Ends of intervals come from programs in floating point."""
+"""Rounding error of interval ends, which linear programs compute."""
 
 
 def check(given: Json) -> None:
@@ -140,28 +140,28 @@ _FAULTS: dict[str, Callable[[Json], Iterator[str]]] = {
 
 
 KEY = "protection"
-"""What the JSON of a table has and no other."""
+"""Key that only the JSON of a table has."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The page of tables with which the same was done."""
+    """Page for tables with the same operation."""
 
-    title: str  # Of the page, as it begins.
-    about: str  # Which words stand around the page.
+    title: str  # of the page, as it begins
+    about: str  # the texts around the page
     headline: Callable[[Json], Headline]
-    asked: Callable[[Json], Iterable[document.Number]]  # What was asked.
-    # Sections of the page, but for how it was made and what it does not tell.
+    asked: Callable[[Json], Iterable[document.Number]]  # the request
+    # sections of the page, except how it was made and its limits
     parts: tuple[Callable[[Json], Section | Iterable[Section]], ...]
-    # The blocks of the page that an answer in short has, too; what was asked when absent.
+    # blocks shared with the short answer; the request by default
     found: Callable[[Json], tuple[Block, ...]] | None = None
 
     def brief(self, given: Json) -> tuple[Block, ...]:
-        """What an answer in short has below its headline."""
+        """Return the short answer below its headline."""
         return (Numbers("", tuple(self.asked(given))),) if self.found is None else self.found(given)
 
     def sections(self, given: Json) -> Iterator[Section]:
-        """All of the page."""
+        """Return all sections of the page."""
         for part in self.parts:
             made = part(given)
             yield from (made,) if isinstance(made, Section) else made
@@ -180,14 +180,14 @@ def table_document(given: Mapping[str, Any], audience: Audience = Audience.INTER
         title, head = outside.KINDS[given[KEY]].title, outside.outside_headline(kept)
         sections = tuple(outside.outside_sections(kept))
     else:
-        # linked tables are called by all of their names, without folders
+        # linked tables are named by all of their names, without folders
         title = f"{kind.title} {' and '.join(PurePath(part).name for part in given['name'].split(' + '))}"
         head, sections = kind.headline(given), tuple(kind.sections(given))
     return Document(title, audience, head, sections, given["linkrisk"], about=kind.about)
 
 
 def _found_by_attackers(given: Json) -> tuple[Block, ...]:
-    """What the audit found, and how a large table was protected."""
+    """Summarise the audit, and the heuristic for a large table."""
     found = suppressed.audit_numbers(given).numbers if given["sensitive"] else ()
     how = tuple(making.method(given)) if "added_by_repair" in given else ()
     known = suppressed.known_of_counts(given) if given.get("counts") else ()
@@ -220,7 +220,7 @@ KINDS = {
 }
 
 
-# In short
+# ---- short answers
 
 
 _COLUMNS = [
@@ -233,7 +233,7 @@ _COLUMNS = [
 
 
 def protected(result: Json) -> Document:
-    """Of the JSON of a table that was protected, audited, changed or recoded: as on its page."""
+    """Answer for a table that was protected, audited, changed or recoded."""
     given = in_words(result)
     records = f"{several(given['records'], 'record')} in " if "records" in given else ""
     return short(
@@ -245,7 +245,7 @@ def protected(result: Json) -> Document:
 
 
 def _found(given: Json) -> Iterator[list[Block]]:
-    """What is on the page, too, each part by itself."""
+    """List the numbers of the page, part by part."""
     yield [_in_lines(one) for one in KINDS[given[KEY]].brief(given)]
     if beside := given.get("respondents"):
         found = (suppressed.audit_numbers(beside), *suppressed.known_of_counts(beside))
@@ -253,21 +253,21 @@ def _found(given: Json) -> Iterator[list[Block]]:
 
 
 def _in_lines(block: Block) -> Block:
-    """What each number of the page means, behind its value."""
+    """Put the meaning of each number behind its value."""
     if not isinstance(block, Numbers):
         return block
     return pairs(*((one.words, f"{one.value}{_meaning(one.meaning)}") for one in block.numbers))
 
 
 def _meaning(text: str) -> str:
-    """What stands behind a value: a list as it is, a sentence as a part of one."""
+    """Format the meaning behind a value: a list unchanged, a sentence as a part of one."""
     if not text.endswith("."):
         return text and f": {text}"
     return f": {text[:1].lower()}{text[1:-1]}"
 
 
 def _of_counts(given: Json) -> Iterator[str]:
-    """Note options for counts, for published numbers of respondents, and for statuses."""
+    """Note options for counts, for published respondent counts, and for statuses."""
     if given[KEY] == "suppression" and not given["sensitive"]:
         yield "sensitive cells are those of status u: there was nothing to protect"
     if given.get("counts_unsaid"):
@@ -282,7 +282,7 @@ def _of_counts(given: Json) -> Iterator[str]:
 
 
 def _of_records(given: Json) -> Iterator[str]:
-    """Records without a code or a response, columns of codes with other names, and what a stop left out."""
+    """Note records without a code or a response, renamed columns of codes, and steps omitted after a stop."""
     for title, more in (("coded", f": their code is {given.get('missing_code')!r}"), ("left_out", "")):
         if given.get(title):
             each = (f"{count:,} without {shown_name(name)}" for name, count in given[title].items())
@@ -295,7 +295,7 @@ def _of_records(given: Json) -> Iterator[str]:
 
 
 def made(result: Json) -> Document:
-    """Of a table that was made of microdata."""
+    """Answer for a table made of microdata."""
     said = f"{' and '.join(_sizes(result))}: {are(result['sensitive'], 'cell')} sensitive"
     return short(said=said, notes=_of_records(result))
 
@@ -305,7 +305,7 @@ def _sizes(given: Json) -> tuple[str, str]:
 
 
 def comparison(result: Json) -> Document:
-    """Of the JSON of `tables compare`."""
+    """Answer for `tables compare`."""
     rows, model = result["backends"], result["model"]
     claims = f"{sum(row['proven'] for row in rows)} of {len(rows)} prove the optimum"
     more = ", more rows when they are violated" if result["separated"] else ""
@@ -320,7 +320,7 @@ def comparison(result: Json) -> Document:
 
 
 def batch(result: Json) -> Document:
-    """Of the JSON of `tables run-batch`: its tables one by one, and what was written."""
+    """Answer for `tables run-batch`: its tables one by one, and the files written."""
     said = [
         *(("written", path) for path in result["files"]),
         *(("withheld", f"{path}: its table is not protected") for path in result["withheld"]),

@@ -1,4 +1,4 @@
-"""Tables whose values were changed, by rounding, adjustment or noise, and tables of coarser codes."""
+"""Pages of tables changed by rounding, adjustment or noise, and of tables of coarser codes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _searched(given: Json, said: str, worst: str, reasons: Iterable[str]) -> Hea
 
 
 def rounding_headline(given: Json) -> Headline:
-    """Say how many cells changed by how much, and what proves the optimum."""
+    """Summarise the sizes of changes, and the proof of optimality."""
     said = f"{of_all(given['changed'], given['cells'])} cells changed, by {cost(given['cost'])} in all"
     if not given["changed"]:
         said = "No cell had to change"
@@ -64,7 +64,7 @@ def rounding_headline(given: Json) -> Headline:
 
 
 def adjustment_headline(given: Json) -> Headline:
-    """Say how far sensitive cells are from their values, at what cost, and what proves it."""
+    """Summarise the distances of sensitive cells, the cost, and its proof."""
     level = "its level" if given["sensitive"] == 1 else "their level"
     costs = f"the sum of weighted {'squares of ' if given['squares'] else ''}changes"
     said = f"{are(given['sensitive'], 'sensitive cell')} at least {level} away from the value, at a cost of "
@@ -132,7 +132,7 @@ def _class(last: float, end: float | None) -> str:
 
 
 def noise_headline(given: Json) -> Headline:
-    """Say how many cells have noise, how much, and that nothing is proven."""
+    """Summarise how many cells have noise, and how much, without any proof."""
     found = given["changes"]
     said = f"{of_all(given['changed'], given['cells'])} cells have noise other than 0"
     far = f"{number_text(found['absolute']['mean'])} on average, {exactly(found['absolute']['max'])} at most"

@@ -1,4 +1,4 @@
-"""How a table was made: what was asked and how it was found; what it does not tell; where it comes from."""
+"""Describes how a table was made: request, search, limits of the proof, and input."""
 
 from __future__ import annotations
 
@@ -102,11 +102,11 @@ def method(given: Json) -> Iterator[Number]:
     yield Number("Repair", f"{several(given['added_by_repair'], 'cell')} added", meaning=said)
 
 
-# What was asked
+# ---- the request
 
 
 def _word(title: str, name: str, words: Json) -> Number:
-    """Describe a choice by its words, where there are any."""
+    """Describe a choice in words, where there are any."""
     return Number(title, words.get(name, str(name)))
 
 
@@ -211,7 +211,7 @@ def of_recoding(given: Json) -> Iterator[Number]:
         yield _time_limit(given, " for each table")
 
 
-# What it does not tell
+# ---- limits of the proof
 
 
 def limits(given: Json) -> Section:

@@ -1,10 +1,9 @@
-"""What readers outside may know of a protected table: what its schema marks; what is new is left out.
+"""Selects the public part of a protected table by the marks of its schema; other keys are omitted.
 
-Kept are the table as it is published, and from whom it is protected. Left out are: values of suppressed
-cells and those before a change, levels and intervals; which of the suppressed cells are the sensitive ones,
-and how many; rules and bounds; cost, bound, proof, seed and search, as a pattern that is known to be the
-cheapest says that all others cost more; the name of the input. How many cells are suppressed, in all and by
-category, everybody can count.
+The published table and its attackers are kept. Omitted are: values of suppressed cells and original values,
+levels and intervals; which suppressed cells are sensitive, and how many; rules and bounds; cost, bound,
+proof, seed and search, as an optimal pattern reveals that all others cost more; the name of the input. The
+numbers of suppressed cells, in all and by category, are public.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ _WHO = {
 
 @dataclass(frozen=True)
 class Outside:
-    """The external page of tables that were protected in the same way."""
+    """External page of tables protected in the same way."""
 
-    schema: type  # Of its JSON, whose marks say what they may know.
+    schema: type  # of its JSON, with marks of public keys
     title: str
-    said: str  # Headline.
+    said: str  # headline
     done: str
-    # What they may infer; of a pair only where the fact that it begins with is true (`_facts`).
+    # what readers may infer; of a pair only if its fact is true (`_facts`)
     inferred: tuple[str | tuple[str, str], ...]
-    left_out: str  # What the page lacks.
+    left_out: str  # what the page omits
 
 
 def for_external(given: Json) -> dict[str, Any]:
-    """Keep of the JSON of a protected table what external readers may know."""
+    """Keep the public part of the JSON of a protected table."""
     found, kind = given["table"], given["protection"]
     kept: dict[str, Any] = outside(schema_of(KINDS[kind].schema), given)
     kept["variables"] = list(map(str, found["variables"]))
@@ -117,7 +116,7 @@ def outside_headline(kept: Json) -> Headline:
 
 
 def _by_whom(known: Json) -> str:
-    """List the attackers from whom the table is protected."""
+    """List the attackers against whom the table is protected."""
     readers = "by readers who know what is published, and nothing more"
     if who := [_WHO[kind] for kind in known["who"]]:
         far = ", as far as any suppression could keep it from these" if known["in_part"] else ""
@@ -128,7 +127,7 @@ def _by_whom(known: Json) -> str:
 
 
 def _facts(kept: Json) -> dict[str, Any]:
-    """Collect the values of sentences, and the conditions of optional ones."""
+    """Collect the values in sentences, and the conditions of optional ones."""
     small, least = kept.get("small", 0), kept.get("least")
     return {
         **kept,
@@ -302,4 +301,4 @@ KINDS = {
         "values, rules, and which cells they are about",
     ),
 }
-"""By what was done."""
+"""Pages by operation."""

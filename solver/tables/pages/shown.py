@@ -1,4 +1,4 @@
-"""The table itself: its cells as a grid, and what became of each category."""
+"""Shows the table itself: its cells as a grid, and losses or changes by category."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from linkrisk.solver.schemas.keys import Json
 from linkrisk.solver.tables.pages.words import EMPTY, Attacked, Columns, attacked, exactly, listing, size
 
 MOST_DRAWN = 10_000
-"""Cells of a grid; places without a cell count as well."""
+"""Places of a grid, with or without a cell: larger ones are not drawn."""
 
 _MOST_DECIMALS = 4
-"""Values with more are results of calculations, and stay as they are."""
+"""Decimals from which values are results of calculations, and are not padded."""
 
 _STATUSES = {"u": "Sensitive", "m": "Suppressed with them", "s": "Published", "z": "Always published"}
 _STATES = {"u": CellState.SENSITIVE, "z": CellState.FIXED}
-"""Of cells of which attackers have nothing to find: those of a table in which nothing is suppressed yet."""
+"""Statuses of cells without intervals, in a table without suppression."""
 
 
 def the_table(given: Json) -> Section:
@@ -77,7 +77,7 @@ def the_grid(given: Json) -> tuple[Block, ...]:
 
 
 def _found(one: Attacked, nearer: Json | None) -> GridCell:
-    """Draw a suppressed cell: what an outsider finds, and an insider who finds more."""
+    """Draw a suppressed cell with the interval of outsiders, and a narrower one of insiders."""
     state = CellState.SHORT if one.unsafe else CellState.SENSITIVE
     note = "known exactly" if one.exact else f"an outsider finds {one.interval}"
     if one.levels:
@@ -89,7 +89,7 @@ def _found(one: Attacked, nearer: Json | None) -> GridCell:
 
 
 def grids(given: Json, drawn: Callable[[int], GridCell]) -> tuple[Block, ...]:
-    """Draw the table as a grid of cells, a slice at a time where it has more than two variables."""
+    """Draw the table as a grid of cells, in slices if it has more than two variables."""
     found, variables = given["table"]["all"], given["table"]["variables"]
     if not variables:
         none = "Cells have no codes, so that there is no table to be drawn."
@@ -119,7 +119,7 @@ def _axis(loss: Sequence[Json], column: Sequence[str]) -> list[str]:
 
 
 def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
-    """Pad values to the same number of decimals, so that they can be compared down a column."""
+    """Pad values to the same number of decimals, to be compared down a column."""
     many = [len(cell.text.partition(".")[2]) for cell in cells]
     most = max(many, default=0)
     if not 0 < most <= _MOST_DECIMALS or any("e" in cell.text for cell in cells):
@@ -133,7 +133,7 @@ def _same_decimals(cells: list[GridCell]) -> list[GridCell]:
 def _slices(
     variables: Sequence[str], codes: Sequence[Sequence[str]], at: Callable[[tuple[str, ...]], GridCell]
 ) -> tuple[Block, ...]:
-    """Draw a grid for each combination of all codes but those of the two variables with most."""
+    """Draw a grid of the two variables with most codes for each combination of the others."""
     order = sorted(range(len(variables)), key=lambda one: -len(codes[one]))
     down, across, rest = order[0], order[1:2], sorted(order[2:])
     columns = tuple(codes[across[0]]) if across else ("value",)

@@ -1,4 +1,4 @@
-"""A table with suppressed cells: whether they are protected, at what cost, and what attackers find."""
+"""Pages of tables with suppressed cells: protection, cost, and intervals of attackers."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _WHO = {
     "coalitions": "Coalitions, whose members tell one another everything",
 }
 _AS_FAR = "as far as they can be kept from them"
-"""What holds against insiders where no pattern reaches all levels."""
+"""Protection against insiders if no pattern reaches all levels."""
 
-# The headline
+# ---- the headline
 
 
 def headline(given: Json) -> Headline:
-    """Whether the sensitive cells are protected, at what cost, and what proves it."""
+    """Summarise protection, cost, and its proof."""
     return Headline(_answer(given), _verdict(given), _searched(given), tuple(_reasons(given)))
 
 
@@ -73,7 +73,7 @@ def _verdict(given: Json) -> str:
 
 
 def _from_others(given: Json) -> str:
-    """What follows "protected from outsiders"."""
+    """Continue "protected from outsiders" with other attackers."""
     insiders, left_out = given.get("insiders"), given["from"]["left_out"]
     more = "" if left_out is None else f"; {_alone(left_out)}"
     if insiders is None:
@@ -130,7 +130,7 @@ def _reasons(given: Json) -> Iterator[str]:
 
 
 def _known(given: Json) -> Iterator[str]:
-    """Cells that are known exactly, and intervals that are not known."""
+    """List cells that are known exactly, and unknown intervals."""
     grid = given["on_grid"]
     if exact := len(given["known_exactly"]):
         yield f"{are(exact, 'suppressed cell')} known exactly, though not shown."
@@ -145,11 +145,11 @@ def _known(given: Json) -> Iterator[str]:
         yield "Levels only were asked for, no intervals."
 
 
-# What the audit found
+# ---- the audit
 
 
 def audit_numbers(given: Json) -> Numbers:
-    """What the audit found, in short: of outsiders, in rational numbers, and of insiders."""
+    """Summarise the audit: outsiders, rational arithmetic, and insiders."""
     titles = titles_of(given)
     found = (*_outsiders(given, titles), *_in_rational_numbers(given, titles), *_insiders(given, titles))
     return Numbers("", found)
@@ -186,7 +186,7 @@ def _in_rational_numbers(given: Json, titles: Callable[[int], str]) -> Iterator[
 
 
 def _insiders(given: Json, titles: Callable[[int], str]) -> Iterator[Number]:
-    """What those find who know more than outsiders: contributors, singletons, coalitions."""
+    """Summarise the audit against contributors, singletons and coalitions."""
     found = given.get("insiders")
     if found is None:
         return
@@ -210,7 +210,7 @@ def _insiders(given: Json, titles: Callable[[int], str]) -> Iterator[Number]:
 
 
 def audited(given: Json) -> Section:
-    """What the audit found, from whom, and what insiders find."""
+    """Build the section on the audit, its attackers, and insiders."""
     lead = (
         "Counted by code that knows values, relations and bounds, and nothing of how cells were chosen: two "
         "linear programs for each suppressed cell"
@@ -221,7 +221,7 @@ def audited(given: Json) -> Section:
 
 
 def _from_whom(given: Json) -> Block:
-    """Build the table of attackers and protection from each."""
+    """Build the table of attackers and protection against each."""
     known, found = given["from"], given.get("insiders")
     inside = "there are none" if found is None else "yes" if found["protected"] else "no"
     if inside == "yes" and known["in_part"]:
@@ -239,7 +239,7 @@ def _from_whom(given: Json) -> Block:
 
 
 def _insiders_find(given: Json) -> Iterator[Block]:
-    """Cells that are not protected from an insider, and the narrowest intervals; nothing without insiders."""
+    """List cells not protected against an insider, and the narrowest intervals; nothing without insiders."""
     found = given.get("insiders") or {"under_protected": [], "narrowest": []}
     if found["under_protected"]:
         columns = texts(cell="Cell") + numbers(short="Short by") + texts(attacker="Of whom")
@@ -258,7 +258,7 @@ def _insiders_find(given: Json) -> Iterator[Block]:
 
 
 def what_attackers_find(given: Json) -> Section:
-    """The interval of each suppressed cell as a picture and a table, the worst first."""
+    """Show the interval of each suppressed cell as a chart and a table, the worst first."""
     found = attacked(given)
     sensitive, rest = ([one for one in found if one.sensitive is asked] for asked in (True, False))
     lead = "What an outsider, who knows all published cells and relations, finds of each suppressed cell."
@@ -275,11 +275,11 @@ def what_attackers_find(given: Json) -> Section:
     return Section("intervals", "Intervals", lead, tuple(blocks))
 
 
-# Counts, and numbers of respondents
+# ---- counts, and respondent counts
 
 
 def counted(given: Json) -> Iterator[Section]:
-    """A section for a table of counts, and one for numbers of respondents; none where there are neither."""
+    """Build a section for a table of counts, and one for respondent counts, where there are any."""
     if given.get("counts"):
         guess = ", as was guessed from its values" if given["counts"]["guessed"] else ""
         known = "readers know that they are whole numbers, and attack as such"
@@ -300,7 +300,7 @@ def counted(given: Json) -> Iterator[Section]:
 
 
 def known_of_counts(given: Json) -> tuple[Block, ...]:
-    """What readers know of counts, and cells that are known to be below the threshold of a rule."""
+    """Describe the public knowledge of counts, and cells known to be below the threshold of a rule."""
     below = with_names(given, given["counts"]["threshold_out_of_reach"])
     found = Numbers("", tuple(_of_counts(given, len(below))))
     columns = texts(cell="Cell") + numbers(threshold="Threshold", reached="Readers think at most")
@@ -329,6 +329,6 @@ def _of_counts(given: Json, below: int) -> Iterator[Number]:
 
 
 def beside_values(beside: Json) -> str:
-    """Whether numbers of respondents are protected."""
+    """Tell whether respondent counts are protected."""
     state = "of every sensitive cell another number is possible" if beside["protected"] else "NOT protected"
     return f"They are published beside the values, where a cell is not suppressed: {state}."

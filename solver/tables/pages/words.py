@@ -1,4 +1,4 @@
-"""The JSON of a protected table as sections read it: its cells by name, numbers in words, codes in words."""
+"""Prepares the JSON of a protected table for sections: names of cells, texts of numbers and codes."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from linkrisk.solver.run.number_format import MINUS, no_less, several
 from linkrisk.solver.schemas.keys import Json
 
 Columns = Sequence[tuple[str, str, Of]]
-"""Name, title and kind of each column; names are those of what the lines are made of."""
+"""Name, title and kind of each column; names are keys of the lines."""
 
 SHORT = 1e-5
-"""By how much of its level a cell may be short: what optimisers cannot tell; the audit has the same."""
+"""Share of its level by which a protected cell may fall short, as in the audit."""
 
 MOST_LISTED = 2_000
-"""Lines of a table of the page; files for the house have all."""
+"""Lines of a table of the page; internal files have all."""
 
 EMPTY = "(empty)"
-"""A code without a sign."""
+"""Text of an empty code."""
 
 
 @dataclass(frozen=True)
 class Attacked:
-    """A suppressed cell, and what an outsider finds of it."""
+    """Suppressed cell with the interval of an outsider."""
 
     number: int
     cell: str
@@ -47,29 +47,29 @@ class Attacked:
 
     @property
     def sensitive(self) -> bool:
-        """Whether it is not one that was suppressed with these."""
+        """Whether it is a primary suppression."""
         return self.status == "u"
 
     @property
     def unsafe(self) -> bool:
-        """Whether it was not seen to be protected."""
+        """Whether it was not proven protected."""
         return self.short > 0 or self.undecided
 
     @property
     def interval(self) -> str:
-        """``7 to 13``; where the audit was ended before, what was seen until then."""
+        """Return ``7 to 13``; an inner bound where the audit ended early."""
         if self.exact:
             return exactly(self.value)
         return f"{'' if self.audited else 'at least '}{exactly(self.low)} to {exactly(self.high)}"
 
     @property
     def shortage(self) -> str:
-        """By how much it misses its level, as it follows an interval; empty where it does not."""
+        """Return the shortfall of its level, to follow an interval; empty if there is none."""
         return f", short by {exactly(self.short)}" if self.short > 0 else ""
 
     @property
     def levels(self) -> str:
-        """What must remain possible: ``7 to 13``, ``a width of 6``, or empty."""
+        """Return the values that must remain possible: ``7 to 13``, ``a width of 6``, or empty."""
         parts = []
         if self.lower_level > 0 or self.upper_level > 0:
             ends = (self.value - self.lower_level, self.value + self.upper_level)
@@ -80,26 +80,26 @@ class Attacked:
 
     @property
     def reach(self) -> Reach:
-        """How far its value may go down and up, beside its levels."""
+        """Return how far its value may go down and up, beside its levels."""
         ends = (max(self.value - self.low, 0.0), max(self.high - self.value, 0.0))
         levels = (self.lower_level, self.upper_level, self.sliding_level)
         return Reach(self.cell, *ends, *levels, f"{self.interval}{self.shortage}", self.unsafe)
 
     @property
     def reached(self) -> float:
-        """How much of its worst level is reached: 1 where it just is."""
+        """Return the met share of its worst level: 1 if it is just met."""
         return self.reach.share
 
 
 def _named(found: Json) -> list[str]:
-    """The cells of a part of the JSON by their codes, ``N1 × big``, or their numbers."""
+    """Name the cells of a part of the JSON by their codes, ``N1 × big``, or their numbers."""
     codes = list(zip(*found["codes"], strict=True)) or [()] * len(found["cell"])
     names = (" × ".join(code or EMPTY for code in own) for own in codes)
     return [name or f"cell {number}" for name, number in zip(names, found["cell"], strict=True)]
 
 
 def attacked(given: Json) -> list[Attacked]:
-    """The suppressed cells, sensitive ones first, of these those that reach least of their level."""
+    """Return the suppressed cells, sensitive ones first, and among these the least protected."""
     found = given["table"]["intervals"]
     columns = (found[one.name] for one in fields(Attacked)[2:])
     cells = [Attacked(*line) for line in zip(found["cell"], _named(found), *columns, strict=True)]
@@ -107,9 +107,9 @@ def attacked(given: Json) -> list[Attacked]:
 
 
 def moved(given: Json) -> list[Json]:
-    """The sensitive cells of an adjusted table, first those that moved by most of their value.
+    """Return the sensitive cells of an adjusted table, the largest relative changes first.
 
-    They have how far they had to move the way they went, `level`, and whether they moved by less, `short`.
+    They have the distance required in their direction, `level`, and whether they missed it, `short`.
     """
     found, lines = given["table"]["sensitive"], []
     columns = (found[name] for name in ("value", "became", "lower_level", "upper_level"))
@@ -122,7 +122,7 @@ def moved(given: Json) -> list[Json]:
 
 
 def titles_of(given: Json) -> Callable[[int], str]:
-    """What to call the suppressed cells where their numbers count, too: ``cell 4 (region=N, size=a)``."""
+    """Return the names of suppressed cells with their numbers: ``cell 4 (region=N, size=a)``."""
     found = given["table"]
     codes = {
         cell: ", ".join(f"{name}={code}" for name, code in zip(found["variables"], own, strict=False))
@@ -132,36 +132,36 @@ def titles_of(given: Json) -> Callable[[int], str]:
 
 
 def with_names(given: Json, lines: Iterable[Json]) -> list[Json]:
-    """Lines about suppressed cells, whose `cell` is not a number but a name."""
+    """Return lines about suppressed cells, whose `cell` is a name instead of a number."""
     names = {one.number: one.cell for one in attacked(given)}
     return [{**line, "cell": names.get(line["cell"], f"cell {line['cell']}")} for line in lines]
 
 
 def some(names: Iterable[str], most: int = 5) -> str:
-    """The first of several, and how many more there are."""
+    """Return the first of several, and the number of the others."""
     given = list(names)
     more = f" and {len(given) - most} more" if len(given) > most else ""
     return "; ".join(given[:most]) + more
 
 
 def exactly(value: float) -> str:
-    """A value of a cell with all its digits but those that rounding has made: ``16,847,646.84``."""
+    """Format a value of a cell with all digits but those of rounding errors: ``16,847,646.84``."""
     text = f"{value:,.10g}" if abs(value) < 1e15 else f"{value:.10g}"
     return ("0" if text == "-0" else text).replace("-", MINUS)
 
 
 def cost(value: float) -> str:
-    """A cost or its bound, which sums have made."""
+    """Format a cost or its bound, which are sums."""
     return exactly(round(value, 6))
 
 
 def are(many: int, what: str) -> str:
-    """``1 cell is``, ``2 cells are``."""
+    """Return ``1 cell is``, ``2 cells are``."""
     return several(many, f"{what} is", f"{what}s are")
 
 
 def size(given: Json) -> str:
-    """How many cells, by which variables, and how many relations."""
+    """Describe the size: cells, variables, and relations."""
     variables = given["table"]["variables"]
     by = f" by {joined(variables)}" if variables else ""
     relations = several(given["relations"], "relation")
@@ -169,7 +169,7 @@ def size(given: Json) -> str:
 
 
 def listing(caption: str, columns: Columns, lines: Iterable[Any]) -> Table:
-    """A table of objects or mappings, by the names of its columns; as many lines as a page has."""
+    """List objects or mappings in a table, by the names of its columns, up to the limit of a page."""
     rows = [
         [line[name] if isinstance(line, Mapping) else getattr(line, name) for name, *_ in columns]
         for line in lines
@@ -178,22 +178,22 @@ def listing(caption: str, columns: Columns, lines: Iterable[Any]) -> Table:
 
 
 def cut(many: int, text: str) -> tuple[Block, ...]:
-    """The note that not all lines are listed, where they are not."""
+    """Note that not all lines are listed."""
     return (Paragraph(text.format(MOST_LISTED), quiet=True),) if many > MOST_LISTED else ()
 
 
 def proven(given: Json) -> bool:
-    """Whether nothing that does the same costs less."""
+    """Whether it is proven optimal."""
     return bool(given["status"] == "optimal")
 
 
 def proof(given: Json, claim: str, least: str = "proven least") -> str:
-    """What is known of cheaper answers, after a `claim` such as "no adjustment costs less than"."""
+    """Describe the bound, after a `claim` such as "no adjustment costs less than"."""
     return least if proven(given) else no_less(claim, given["cost"], given["bound"], cost(given["bound"]))
 
 
 def ended(given: Json) -> Iterator[str]:
-    """What ended a search before its proof."""
+    """Describe the limit that ended a search before its proof."""
     if given["limit"] == "time":
         yield "The time was over before that was proven; what was found until then is as safe."
     if given["limit"] == "user":
@@ -201,7 +201,7 @@ def ended(given: Json) -> Iterator[str]:
 
 
 def in_words(given: Json) -> Json:
-    """Say what variables and codes mean, with the codes beside, as far as the table has labels."""
+    """Describe the meaning of variables and codes, as far as the table has labels."""
     found = given.get("table") or {}
     labels: Labels = found.get("labels", {})
     if not labels:

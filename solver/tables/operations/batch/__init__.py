@@ -1,1 +1,1 @@
-"""Batches of tau-ARGUS: `run` goes through the commands; its tables, its steps, what it writes."""
+"""Batches of tau-ARGUS: `run` executes the commands; the other files have tables, steps and outputs."""

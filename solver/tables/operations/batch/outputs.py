@@ -54,7 +54,7 @@ def written(table: BatchTable, step: Write, where: str) -> tuple[dict[Path, byte
 
 
 def may_be_published(table: BatchTable) -> bool:
-    """Tell whether the audit passed; a table that was not protected is audited as it is."""
+    """Tell whether the audit passed; a table without protection is audited unchanged."""
     if table.changed is not None or table.noisy is not None:
         return True
     _audited(table)
@@ -62,7 +62,7 @@ def may_be_published(table: BatchTable) -> bool:
 
 
 def _audited(table: BatchTable) -> None:
-    """Audit a table that was not protected, where something in it is sensitive."""
+    """Audit a table without protection if it has sensitive cells."""
     if table.result is None and (table.stored.status == SENSITIVE).any():
         table.result = audit_table(table.stored, insiders=NOBODY)
         table.stored = table.result.table
@@ -115,7 +115,7 @@ def _of_house(table: BatchTable, step: Write, where: str) -> dict[Path, str]:
 
 
 def _with_noise(table: BatchTable, step: Write) -> dict[Path, str]:
-    """Write values with noise; with options also those before, the differences, and the cell keys."""
+    """Write values with noise; with options also the originals, the differences, and the cell keys."""
     assert table.noisy is not None
     cells, options = table.noisy.cells, step.options
     shown = _numbers(table, table.noisy.published_column)

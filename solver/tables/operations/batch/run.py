@@ -1,4 +1,4 @@
-"""`run_batch`: a batch of tau-ARGUS, command by command, written when all of it is done."""
+"""Function `run_batch`: a batch of tau-ARGUS, written after all commands have succeeded."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from linkrisk.solver.tables.operations.source import check_adds_up
 
 _STAMP = "%d-%b-%Y %H:%M:%S"
 _LINE = re.compile(rb"\s*\d\d-\w{3}-\d{4} \d\d:\d\d:\d\d :")
-"""How a line begins, here and in what the program has written before."""
+"""Begin of a line, here and in logbooks of the program."""
 
 
 class Logbook:
-    """Lines that are added to a file, all of them or none; without a file they are forgotten."""
+    """Lines appended to a file, all of them or none; without a file they are discarded."""
 
     def __init__(self, batch: str | Path) -> None:
         self.file = logbook_of(batch)
@@ -81,7 +81,7 @@ class Logbook:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Write the logbook when its context ends with an error, which is its last but one line."""
+        """Write the logbook when its context ends with an error, which is its last line but one."""
         if self.file is not None:
             self.content()  # refused before anything is done
         try:
@@ -92,24 +92,24 @@ class Logbook:
             self.note(f"Failure: {str(error) or 'interrupted'}")
             self.note("End of run: nothing is written")
             if self.file is not None:
-                with suppress(DataError):  # what went wrong before is what counts
+                with suppress(DataError):  # the earlier error is the one to report
                     write_whole(self.file, self.content())
             raise
 
 
 @dataclass
 class Done:
-    """What the steps have made; `withheld` files are of tables that are not protected."""
+    """Results of the steps; `withheld` files belong to unprotected tables."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
-    withheld: list[Path] = field(default_factory=list)  # Whose table is not protected.
+    withheld: list[Path] = field(default_factory=list)  # files of unprotected tables
     said: list[str] = field(default_factory=list)
-    # Lines of the batch that were left out when it was stopped.
+    # lines of the batch omitted after a stop
     not_begun: list[str] = field(default_factory=list)
 
 
 def in_turn(batch: Batch, tables: Sequence[BatchTable], search: Search, logbook: Logbook) -> Done:
-    """Run the steps in turn; when stopped, write what is protected, and begin no more."""
+    """Run the steps in turn; after a stop, write what is protected and begin no more."""
     done, halt = Done(), Halt(search.cancel)
     search.cancel = halt
     with interruptible(halt):
@@ -126,7 +126,7 @@ def in_turn(batch: Batch, tables: Sequence[BatchTable], search: Search, logbook:
 
 
 def _ready(step: Step, tables: Sequence[BatchTable]) -> bool:
-    """Tell whether a step only writes a table that is protected."""
+    """Tell whether a step only writes a protected table."""
     return isinstance(step, Write) and bool(tables[step.table - 1].method)
 
 
@@ -153,7 +153,7 @@ def _do(step: Step, tables: Sequence[BatchTable], search: Search, done: Done, wh
 
 
 def _outcome(number: int, table: BatchTable) -> str:
-    """Describe what a method has done with a table."""
+    """Describe the effect of a method on a table."""
     if table.noisy is not None:
         return f"Table {number}: {table.noisy.changed} cells changed by noise"
     if table.changed is not None:
@@ -170,7 +170,7 @@ def _outcome(number: int, table: BatchTable) -> str:
 
 @dataclass(frozen=True, eq=False)
 class BatchResult(Result):
-    """What a batch has done.
+    """Result of a batch.
 
     Attributes
     ----------
@@ -321,11 +321,11 @@ def _check_written(files: Sequence[Path] | dict[Path, bytes], batch: Batch) -> N
 
 
 _CELLS = ("all", "loss")
-"""Parts of the JSON of a table with a line for each cell or code, which that of a batch has not."""
+"""Parts of a table's JSON with a line for each cell or code, which the JSON of a batch omits."""
 
 
 def _entry(table: BatchTable) -> dict[str, Any]:
-    """Return the entry of a table in the JSON; `found` is the JSON of its action, but for the cells."""
+    """Return the entry of a table in the JSON; `found` is the JSON of its action without cells."""
     spec, done = table.spec, table.result or table.changed or table.noisy
     found = None if done is None else done.content()
     for one in (found, (found or {}).get("respondents")):

@@ -91,7 +91,7 @@ def _of_sums(source: BatchSource, spec: Specified, step: CellKeys, keys: str, wh
 
 @dataclass(frozen=True)
 class _Scaling:
-    """F(least, share, flex point, power, factors), or N(share, factors)."""
+    """Scaling of noise: F(least, share, flex point, power, factors), or N(share, factors)."""
 
     share: float
     factors: tuple[float, ...]
@@ -114,7 +114,7 @@ def _scaling(text: str, width: int, where: str, response: str) -> _Scaling:
 
 
 def _call(text: str, where: str, response: str, word: str, shapes: str) -> tuple[str, list[float]]:
-    """Parse a letter and the numbers behind it."""
+    """Parse a letter and the numbers after it."""
     match = _CALL.fullmatch(text.strip())
     try:
         if match is None:
@@ -135,7 +135,7 @@ def _yes(words: dict[str, str], word: str) -> bool:
 
 
 def _digits(source: BatchSource, keys: str) -> int | None:
-    """Return how many digits of cell keys are reversed, as the program does; None where metadata has none."""
+    """Return how many digits of cell keys are reversed, as in tau-ARGUS; None without metadata."""
     said = int(source.variables[keys].words.get("decimals", "0"))
     return said or None
 
@@ -154,7 +154,7 @@ def _extra(spec: Specified, step: CellKeys, where: str) -> dict[str, Any]:
 
 
 def _beside(source: BatchSource, keys: str, word: str, where: str) -> Path:
-    """Find the perturbation table that metadata names."""
+    """Find the perturbation table named by metadata."""
     name = source.variables[keys].words.get(word, "")
     if not name:
         keyword = word.upper()
@@ -175,13 +175,13 @@ _ROUNDING_MINUTES = 10.0
 class Search:
     """Limits of the methods, and notes on deviations from the batch."""
 
-    time_limit: float | None = None  # Seconds for each, instead of what the batch says.
+    time_limit: float | None = None  # seconds for each, instead of those of the batch
     cancel: Cancel | None = None
     on_progress: Reporter | None = None
-    said: list[str] = field(default_factory=list)  # What is done in another way than the batch asks for.
+    said: list[str] = field(default_factory=list)  # deviations from the batch
 
     def seconds(self, minutes: float | None) -> float:
-        """Return the time for a method that the batch gives some minutes."""
+        """Return the time limit of a method, given in minutes by the batch."""
         if self.time_limit is not None:
             return self.time_limit
         return TABLE_SECONDS if not minutes else minutes * _MINUTE
@@ -213,7 +213,7 @@ def with_cell_keys(table: BatchTable, step: CellKeys, search: Search, where: str
 
 
 def protect(tables: Sequence[BatchTable], step: Suppress, search: Search, where: str) -> None:
-    """Protect a table, or all of them at once where they are linked; an error names the line."""
+    """Protect a table, or all linked tables together; an error names the line."""
     chosen = [tables[number - 1] for number in step.tables]
     try:
         _BY_METHOD[step.method](chosen, step, search, where)
@@ -249,7 +249,7 @@ def _suppress(tables: Sequence[BatchTable], step: Suppress, search: Search, wher
 
 
 def _against_singletons(step: Suppress, counted: bool, search: Search, where: str) -> bool:
-    """Tell whether single respondents attack, too; what else the numbers ask for is left out."""
+    """Tell whether single respondents attack, too; other options of the numbers are ignored."""
     at, checks, left = _NUMBERS[step.method]
     asked = any(step.numbers[at : at + checks])
     if asked and not counted:
@@ -263,7 +263,7 @@ def _against_singletons(step: Suppress, counted: bool, search: Search, where: st
 
 
 def _of_linked(table: StoredTable, whole: StoredTable, totals: Mapping[str, str]) -> StoredTable:
-    """Return a table with the statuses and intervals that its cells have in linked ones."""
+    """Return a table with the statuses and intervals of its cells in linked ones."""
     number = {key: at for at, key in enumerate(whole.codes.itertuples(index=False, name=None))}
     place = [number[key] for key in keys_of(table, whole.by, totals)]
     taken = {name: whole.cells[name].to_numpy()[place] for name in ("status", "low", "high")}
@@ -304,7 +304,7 @@ _SUPPRESSION = {
     "GH": (HEURISTIC, "a heuristic of our own instead of hypercubes, repaired over all relations"),
     "NET": (OPTIMAL, "the optimum is searched for instead of network flows"),
 }
-"""The method of `suppress_table`, and what is said where it is another one."""
+"""The method of `suppress_table`, and a note where it differs."""
 
 _NUMBERS = {
     "OPT": (1, 0, "numbers behind the minutes are left out"),
@@ -312,7 +312,7 @@ _NUMBERS = {
     "GH": (2, 1, "numbers behind that of singletons are left out"),
     "NET": (0, 0, "its numbers are left out"),
 }
-"""Where numbers about singletons begin, how many there are, and what is said of those behind them."""
+"""Position and number of the parameters about singletons, and a note on those after them."""
 
 _BY_METHOD: dict[str, Callable[[Sequence[BatchTable], Suppress, Search, str], None]] = {
     "OPT": _suppress,

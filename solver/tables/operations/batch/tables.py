@@ -1,4 +1,4 @@
-"""Tables that a batch of tau-ARGUS specifies: microdata or cells, recoded, with its safety rules."""
+"""Tables specified by a batch of tau-ARGUS: microdata or cells, recoded, with its safety rules."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from linkrisk.solver.tables.operations.result import TableResult
 from linkrisk.solver.tables.operations.rules import primary_rule
 
 _OF_HOLDINGS = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
-"""From which one on a rule of a kind is of holdings, not of respondents."""
+"""Number of the rule of a kind from which it is about holdings, not respondents."""
 
 
 @dataclass(frozen=True)
 class SafetyRule:
-    """A rule of a batch, by its name there."""
+    """Rule of a batch, by its name there."""
 
     name: str
     rule: PrimaryRule
 
 
 def safety_rules(spec: Specified, where: str) -> tuple[list[SafetyRule], list[SafetyRule]]:
-    """Return the rules of respondents and those of holdings; one of zeros has no effect."""
+    """Return the rules of respondents and those of holdings; rules of zeros are ignored."""
     own: list[SafetyRule] = []
     held: list[SafetyRule] = []
     seen: dict[str, int] = {}
@@ -73,7 +73,7 @@ def _made(text: str, where: str) -> PrimaryRule:
 
 
 def width_of(rules: list[SafetyRule]) -> int:
-    """Return how many of the largest contributions rules use."""
+    """Return the number of largest contributions that rules need."""
     return max((one.rule.width for one in rules), default=0)
 
 
@@ -92,7 +92,7 @@ def _spelled(rule: Rule, where: str) -> str | None:
 
 
 _OF_FIRMS = ("holding", "request")
-"""Columns that stay text, since their codes are names."""
+"""Columns that stay text, as their codes are names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ class BatchSource:
     trees: dict[str, CodeTree]
 
     def named(self, name: str, what: str) -> str:
-        """Find the column of a name, whose capital letters may differ."""
+        """Find the column of a name, ignoring case."""
         found = next((one for one in self.variables if one.lower() == name.lower()), None)
         if found is None:
             raise DataError(f"{what}: there is no variable {name!r}; there are: {', '.join(self.variables)}")
@@ -126,7 +126,7 @@ class BatchSource:
 
 
 def source_of(batch: Batch, opened: Opened) -> BatchSource:
-    """Read the microdata of some tables of a batch, with its recodings, which hold in all of them."""
+    """Read the microdata of some tables of a batch, recoded for all of them."""
     own = [number for number, one in enumerate(batch.tables, start=1) if one.opened == opened]
     steps = [one for one in batch.steps if isinstance(one, Recode) and one.table in own]
     return _recoded(_read(opened, (name for at in own for name in batch.tables[at - 1].by)), steps, batch)
@@ -173,16 +173,16 @@ _BY_FREQUENCY, _UNITY, _BY_DISTANCE = "-1", "-2", "-3"
 
 @dataclass(eq=False)
 class BatchTable:
-    """A table of a batch, as far as the batch has come."""
+    """Table of a batch with the results of its commands so far."""
 
     spec: Specified
-    stored: StoredTable  # With the statuses that it has by now.
-    method: str = ""  # What was done with it, in the words of the batch; empty where nothing was.
-    result: TableResult | None = None  # Of suppression; of linked tables, that of all of them.
-    changed: ChangedTable | None = None  # Of rounding or adjustment.
-    noisy: NoisyTable | None = None  # With noise by cell keys.
-    source: BatchSource | None = None  # The records that it was made of.
-    known: bool = False  # Whether a file has said something of its cells.
+    stored: StoredTable  # with its current statuses
+    method: str = ""  # method applied to it, in the words of the batch; empty for none
+    result: TableResult | None = None  # of suppression; of linked tables, that of all of them
+    changed: ChangedTable | None = None  # of rounding or adjustment
+    noisy: NoisyTable | None = None  # with noise by cell keys
+    source: BatchSource | None = None  # its microdata
+    known: bool = False  # whether a file set statuses of its cells
 
     @property
     def suppressed(self) -> BoolArray:
@@ -193,7 +193,7 @@ class BatchTable:
 
 
 def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[BatchTable]:
-    """Make the tables of a batch, recoded, with the cells that are sensitive by its rules."""
+    """Make the tables of a batch, recoded, with sensitive cells by its rules."""
     _check_recodings(batch)
     if publish_respondents and not any(spec.response for spec in batch.tables):
         raise UsageError(
@@ -216,7 +216,7 @@ def tables_of(batch: Batch, *, publish_respondents: bool = False) -> list[BatchT
 
 
 def manual_share(table: Specified) -> float:
-    """Return the levels of a cell that is unsafe by hand, in percent of its value."""
+    """Return the levels of a cell set unsafe by hand, in percent of its value."""
     return table.settings.get("MAN", MANUAL)
 
 
@@ -260,7 +260,7 @@ def _of_records(source: BatchSource, spec: Specified, where: str, publish: bool)
 
 
 def _joined(tables: Sequence[StoredTable]) -> StoredTable:
-    """Join the same table by rules of respondents and of holdings: the stricter holds."""
+    """Join the same table by rules of respondents and of holdings: the stricter applies."""
     totals = {tree.variable: tree.codes[0] for tree in tables[0].trees}
     return replace(link(tables, totals), trees=tables[0].trees, name=tables[0].name)
 
@@ -289,7 +289,7 @@ def columns_of(source: BatchSource, spec: Specified, where: str, *, request: boo
 def _with_largest(
     stored: StoredTable, largest: npt.NDArray[np.float64], rules: list[SafetyRule]
 ) -> StoredTable:
-    """Add the largest contributions that rules use."""
+    """Add the largest contributions that rules need."""
     columns = {f"largest_{at + 1}": largest[:, at] for at in range(width_of(rules))}
     return replace(stored, cells=with_columns(stored.cells, columns))
 
@@ -340,7 +340,7 @@ def _of_cells(spec: Specified, where: str, publish: bool) -> StoredTable:
 
 
 def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
-    """Apply rules to ready cells, by their counts and largest contributions."""
+    """Apply rules to ready-made cells, by their counts and largest contributions."""
     names = [name for name in stored.cells.columns if name.startswith("largest_")]
     width = width_of(rules)
     if any(one.name == "REQ" for one in rules):
@@ -363,7 +363,7 @@ def _by_rules(stored: StoredTable, rules: list[SafetyRule], where: str) -> Store
 
 
 def _published(stored: StoredTable, rules: list[SafetyRule], where: str) -> StoredTable:
-    """Publish numbers of respondents beside the values of ready cells."""
+    """Publish respondent counts beside the values of ready-made cells."""
     _check_counted(stored, where, "numbers of respondents are published")
     cells = with_beside(stored.cells, least_of([one.rule for one in rules]))
     return stored_table(cells, stored.relations, stored.name, by=stored.by, trees=stored.trees)
@@ -389,6 +389,6 @@ def _with_costs(stored: StoredTable, spec: Specified, where: str, *, own_column:
         base = np.where(np.isnan(stored.numbers["cost"]), value, stored.numbers["cost"])
     else:
         base = value
-    cost = np.log1p(base) if spec.power == 0 else base**spec.power  # the manual: the power 0 means log
+    cost = np.log1p(base) if spec.power == 0 else base**spec.power  # by the manual, the power 0 means log
     numbers = {**stored.numbers, "cost": cost}
     return replace(stored, numbers=numbers, cells=stored.cells.assign(cost=cost))
