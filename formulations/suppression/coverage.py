@@ -1,4 +1,4 @@
-"""Which rows gain a match when values are taken out of a record, where a missing value matches anything.
+"""Finds rows that gain a match by suppressing values in a record, if missing values match anything.
 
 A record that differs from a row in the variables D matches it once all of D are taken out. For patterns P of
 all records at once, the rows covered are those with D within P: a sum over subsets, one bit for each row.

@@ -1,4 +1,4 @@
-"""Least costly sets of key variables that meet every minimal unsafe combination of a record, proven least.
+"""Solves weighted hitting set: the least costly key variables that meet every minimal unsafe combination.
 
 This is mu-ARGUS's local suppression as an optimisation: a weighted set cover for every record (Hurkens and
 Tiourine 1998). Records with the same combinations share one answer. A household couples its members: a
@@ -110,7 +110,7 @@ def _cost_of(chosen: int, cost: LongArray) -> int:
 
 @kernel
 def _tightest(left: LongArray, have: int, may: int) -> int:
-    """The set not hit yet with fewest variables; -1 if all are hit, -2 if one cannot be."""
+    """Return the set not yet hit with fewest variables; -1 if all are hit, -2 if one cannot be."""
     found, fewest = -1, 64
     for at in range(len(left)):
         if left[at] & have:

@@ -1,4 +1,4 @@
-"""Key variables of a file as codes, its different rows, and how often their combinations of values occur.
+"""States key variables as codes, and counts the frequencies of their combinations.
 
 Two rows agree on a set of variables *exactly* when their codes are equal, a missing value being a category
 of its own, and *loosely* when they are equal wherever both have a value. The count of a row is
@@ -57,7 +57,7 @@ class KeyTable:
 
     @cached_property
     def types(self) -> RowTypes:
-        """The different rows."""
+        """The distinct rows."""
         return row_types(self.codes, self.weights)
 
     def mask(self, names: tuple[str, ...]) -> int:
@@ -71,7 +71,7 @@ class KeyTable:
 
 @dataclass(frozen=True, eq=False)
 class RowTypes:
-    """The different rows of a file; records of one type are interchangeable."""
+    """Distinct rows of a file; records of one type are interchangeable."""
 
     codes: Codes  # (T, q)
     count: LongArray  # (T,): records of each type
@@ -83,7 +83,7 @@ class RowTypes:
 
 
 def row_types(codes: Codes, weights: FloatArray | None = None) -> RowTypes:
-    """Different rows of codes (n, q), in the order of their codes."""
+    """Return the distinct rows of codes (n, q), in the order of their codes."""
     groups, firsts = numbered_rows(codes)
     count = np.bincount(groups, minlength=len(firsts)).astype(np.int64)
     weight = count if weights is None else np.bincount(groups, weights, len(firsts))
@@ -106,12 +106,12 @@ def numbered_rows(codes: Codes) -> tuple[LongArray, LongArray]:
 
 
 def members(mask: int) -> tuple[int, ...]:
-    """Places of the bits that are set, in order."""
+    """List the positions of the set bits, in order."""
     return tuple(at for at in range(mask.bit_length()) if mask >> at & 1)
 
 
 def size_of(mask: int) -> int:
-    """How many bits are set."""
+    """Count the set bits."""
     return mask.bit_count()
 
 

@@ -1,4 +1,4 @@
-"""Lagrangian bound on the cost of k-anonymity, by prices of records: exact, as all numbers are integers.
+"""Lagrangian bound on the cost of k-anonymity by prices of records, exact in integers.
 
 The program. Of row type t, x_e records take entry e (a pattern, and so a node g); y_g says whether node g is
 used: minimise the cost of all x, where each type's entries sum to its n_t records, each used node holds k or

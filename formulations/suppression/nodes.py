@@ -1,4 +1,4 @@
-"""Row types under all patterns of suppression, the generalised rows that they share, and levels of recoding.
+"""Lists row types under all patterns of suppression, their common generalised rows, and levels of recoding.
 
 A *pattern* is a set of key variables that are taken out of a record. What remains, with a star for what is
 missing, is a *node*; records of several types and patterns meet in one. Where a missing value is a category
@@ -24,7 +24,7 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes, numbered_rows
 
 MOST_ENTRIES = 60_000_000
-"""Row types times patterns that are listed: some gigabytes."""
+"""Largest number of row types times patterns, some gigabytes of memory."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,8 @@ from linkrisk.formulations.errors import FormulationError
 Groups = NDArray[np.intp]
 
 _FEW, _SMALL = 32.0, 0.25
-"""Up to this f and below this p the recurrence in f is taken, whose errors shrink by p / q at each step; else
-the series, which converges in at most some hundred terms there."""
+"""Limits of f and p within which the recurrence in f applies, whose errors shrink by p / q at each step;
+elsewhere the series converges in at most some hundred terms."""
 
 
 def posterior_risk(frequency: FloatArray, population: FloatArray) -> FloatArray:
@@ -107,7 +107,7 @@ def household_risk(risk: FloatArray, household: Groups) -> FloatArray:
 
 
 class RiskThreshold(float):
-    """A threshold of individual risk, between 0 and 1: riskier combinations are unsafe.
+    """Threshold of individual risk, between 0 and 1: combinations above it are unsafe.
 
     mu-ARGUS suppresses values of records above it (user's manual, section 2.6), sdcMicro does so in
     `localSupp`.

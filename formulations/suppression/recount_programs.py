@@ -1,4 +1,4 @@
-"""The recount problem, or a part of it, as mixed-integer programs.
+"""States the recount problem, or a part of it, as mixed-integer programs.
 
 Where a missing value is a category of its own (`recount_model`), the columns are x_e, the records that take
 entry e of a node, and y_g, whether a node is used that holds none yet:

@@ -1,4 +1,4 @@
-"""Unsafe combinations of key variables: the tables that are checked, and the minimal unsafe ones (MINUC).
+"""Finds unsafe combinations of key variables: checked tables, and minimal unsafe combinations (MINUC).
 
 A checked table is a set of key variables with a threshold; a combination of their values that occurs, but no
 more often than the threshold, is unsafe. mu-ARGUS makes the sets by levels of identification (Hundepool and

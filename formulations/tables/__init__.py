@@ -1,4 +1,4 @@
-"""Tables as cells and relations: what an attacker can find out, and the program of cell suppression.
+"""States tables as cells and relations: attackers' programs, suppression, rounding, adjustment and noise.
 
-Plain arrays only. What solves these programs is in `solver.tables`.
+It has plain arrays only; solvers are in `solver.tables`.
 """

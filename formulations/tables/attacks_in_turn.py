@@ -1,4 +1,4 @@
-"""Many attacks on one pattern, each from where the one before ended."""
+"""Solves many attacks on one pattern, each with a warm start from the one before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALLER = 1.0 - 1e-12
 
 
 class Reach(NamedTuple):
-    """How far cells go.
+    """Ranges of cells.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Reach(NamedTuple):
 
 
 class Attacked(NamedTuple):
-    """What attacks end with.
+    """Results of attacks.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Attacked(NamedTuple):
 
 @kernel
 def _bounded(reach: Reach, within: float, bounds: Bounds, point: FloatArray) -> None:
-    """Bounds where free cells move within so much when suppressed wholly; the point is made to keep them."""
+    """Bound free cells by a limit when they are fully suppressed; the point is scaled to keep the bounds."""
     below, above, share, free = reach
     lower, upper = bounds
     part = 1.0
@@ -70,7 +70,7 @@ def _bounded(reach: Reach, within: float, bounds: Bounds, point: FloatArray) -> 
 
 @kernel
 def _residual(relations: Relations, point: FloatArray, many: int) -> float:
-    """By how much a point is off so many relations, of its largest deviation."""
+    """Return the largest residual of the relations, relative to the largest deviation."""
     starts, rows, values = relations
     sums, size = np.zeros(many), 1.0
     for cell in range(point.size):
@@ -94,7 +94,7 @@ def in_turn(
     residual: float,
     found: Attacked,
 ) -> int:
-    """Move cells as far as they go, or as is enough, one after the other.
+    """Move cells one after the other, as far as possible or required.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ MOST_NOISE = 20
 
 @dataclass(frozen=True)
 class NoiseDesign:
-    """What the noise of the cell-key method shall be like.
+    """Required properties of the noise.
 
     Attributes
     ----------
@@ -69,11 +69,11 @@ class NoiseDesign:
 
     @property
     def counts(self) -> int:
-        """From which count on the noise is the same for all."""
+        """Count from which the noise is the same for all."""
         return self.most + self.small
 
     def noise(self, count: int) -> LongArray:
-        """What can happen to a count."""
+        """Return the possible noise of a count."""
         noise = np.arange(-self.most, self.most + 1)
         after = count + noise
         found: LongArray = noise[(after >= 0) & ((after == 0) | (after > self.small))]
@@ -112,33 +112,33 @@ class PerturbationTable:
 
     @property
     def most(self) -> int:
-        """D, the largest noise."""
+        """Return D, the largest noise."""
         return (int(self.probability.shape[1]) - 1) // 2
 
     @property
     def noise(self) -> LongArray:
-        """-D to D."""
+        """Return -D to D."""
         return np.arange(-self.most, self.most + 1)
 
     @property
     def variance(self) -> FloatArray:
-        """Of the noise of each count, shape (c + 1,)."""
+        """Return the variance of the noise of each count, shape (c + 1,)."""
         return np.asarray(self.probability @ self.noise.astype(np.float64) ** 2)
 
     @cached_property
     def _ends(self) -> FloatArray:
-        """Where the interval of keys of each noise ends."""
+        """Return the upper ends of the key intervals of each noise."""
         ends = np.cumsum(self.probability, axis=1)
         last = ends.shape[1] - 1 - np.argmax(self.probability[:, ::-1] > 0, axis=1)
-        ends[np.arange(ends.shape[1]) >= last[:, None]] = 1.0  # and not a bit less by rounding
+        ends[np.arange(ends.shape[1]) >= last[:, None]] = 1.0  # exactly 1, without rounding errors
         return np.asarray(ends)
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
-        """From which cell key to which each noise is taken, both shaped like the probabilities."""
+        """Return the key intervals of each noise, both ends shaped like the probabilities."""
         return np.hstack([np.zeros((len(self._ends), 1)), self._ends[:, :-1]]), self._ends
 
     def look_up(self, counts: LongArray, keys: FloatArray) -> LongArray:
-        """The noise of cells.
+        """Look up the noise of cells.
 
         Parameters
         ----------
@@ -155,10 +155,10 @@ _WHOLE_KEY = 2.0**52
 
 
 def cell_keys(record_keys: FloatArray, cell: LongArray, record: LongArray, cells: int) -> FloatArray:
-    """The fractional part of the sum of the record keys of each cell.
+    """Return the fractional part of the sum of the record keys of each cell.
 
-    Summed in whole numbers, so that the order of records does not matter: a cell with the same records has
-    the same key in every table, to the last bit.
+    Keys are summed as integers, so that the order of records does not matter: a cell with the same records
+    has the same key in every table, to the last bit.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""A table: cells, their values, and the linear relations that everybody knows to hold between them.
+"""States a table: cells, their values, and publicly known linear relations between them.
 
-A hierarchy, a margin or a linked table is just more relations: ``sum of coefficient * value = 0``.
+Hierarchies, margins and linked tables are all relations: ``sum of coefficient * value = 0``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.errors import FormulationError
 
 _CLOSE = 1e-9
-"""Relative to the sizes of all terms of a relation: what rounding of decimals may take its sum from 0."""
+"""Residual of a relation allowed for rounded decimals, relative to the sizes of all its terms."""
 
 
 _DIGITS = 4.0 * float(np.finfo(np.float64).eps)
-"""Relative to a bound: what is lost where a value is taken from it. 0.3 - 0.1 is less than 0.2."""
+"""Rounding error of a difference between bound and value, relative to the bound: 0.3 - 0.1 is less than 0.2.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Insider:
-    """Somebody who knows more of some cells than everybody does: a contributor, a coalition.
+    """Attacker with additional knowledge of some cells: a contributor or a coalition.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class Insider:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellTable:
-    """Cells with values and relations, and what is to be protected.
+    """Cells with values and relations, and their protection requirements.
 
     Attributes
     ----------
@@ -127,10 +128,10 @@ class CellTable:
         return int(self.value.size)
 
     def seen_by(self, insider: Insider) -> Self:
-        """The table as an insider sees it: narrower bounds, and nothing to protect of what they know.
+        """Return the table as an insider sees it: with narrower bounds, and no protection of cells they know.
 
-        An attacker is a view of the table: its programs, constraints and audit are those of the outsider.
-        Levels beyond what the insider knows for certain are cut to it, since no pattern can do more.
+        Programs, constraints and audit of an insider are those of an outsider on this view. Levels beyond the
+        insider's own uncertainty are cut to it, since no pattern can do more.
         """
         at = insider.cells
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -156,12 +157,12 @@ class CellTable:
 
     @property
     def below(self) -> FloatArray:
-        """How far each value can go down, shape (n,); as far as its level, for which there is room."""
+        """How far each value can go down, shape (n,); at least its level, which the bounds must allow."""
         return np.maximum(self.value - self.lower, self.lower_level)
 
     @property
     def above(self) -> FloatArray:
-        """How far each value can go up, shape (n,); as far as its level, for which there is room."""
+        """How far each value can go up, shape (n,); at least its level, which the bounds must allow."""
         return np.maximum(self.upper - self.value, self.upper_level)
 
     @property
@@ -170,12 +171,12 @@ class CellTable:
         return ~(self.primary | self.fixed)
 
     def cost_of(self, suppressed: BoolArray) -> float:
-        """What the cells cost that are suppressed with the sensitive ones."""
+        """Return the cost of the secondary suppressions."""
         return float(self.cost[suppressed & self.free].sum())
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """What has to be protected, cell by cell."""
+        """Protection requirements, cell by cell."""
         found = []
         for cell in np.flatnonzero(self.primary):
             for level, up, down in (
@@ -190,7 +191,7 @@ class CellTable:
 
 @dataclass(frozen=True)
 class Demand:
-    """How far an attacker must think that a cell could be from its value.
+    """Protection requirement: how far an attacker must consider a cell possible from its value.
 
     Attributes
     ----------
@@ -225,6 +226,6 @@ def check_sums(relations: sparse.csr_array, value: FloatArray) -> None:
 
 
 def unbalanced(relations: sparse.csr_array, value: FloatArray) -> BoolArray:
-    """Which relations do not sum to 0, but for the rounding of decimals; shape (m,)."""
+    """Tell which relations have a sum other than 0, beyond rounded decimals; shape (m,)."""
     largest = abs(relations) @ np.abs(value)
     return np.asarray(np.abs(relations @ value) > _CLOSE * largest, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What respondents contribute to the cells of a table, as the rules for sensitive cells look at it."""
+"""States the contributions of respondents to cells, as the primary rules use them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from linkrisk.arrays import FloatArray, LongArray
 
 _CLOSE = 1e-9
-"""What sums of decimals may be off, relatively."""
+"""Relative rounding error of sums of decimals."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What respondents contribute to each cell.
+    """Contributions of respondents to each cell.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Contributions:
 
     @property
     def leading(self) -> FloatArray:
-        """What the largest respondent contributed, shape (n,)."""
+        """Largest contribution, shape (n,)."""
         return self.largest[:, 0] if self.first is None else self.first
 
     @property
@@ -52,12 +52,12 @@ class Contributions:
 
     @property
     def rounding(self) -> FloatArray:
-        """What sums of decimals may be off, shape (n,)."""
+        """Rounding error of sums of decimals, shape (n,)."""
         return np.asarray(_CLOSE * np.maximum(np.abs(self.published), np.abs(self.total) * self.scale))
 
     @property
     def scale(self) -> FloatArray:
-        """What is published for each unit of what rules look at, shape (n,)."""
+        """Published amount per unit of the amount in rules, shape (n,)."""
         if self.value is None:
             return np.ones(self.total.size)
         return np.divide(np.abs(self.value), self.total, out=np.zeros(self.total.size), where=self.total > 0)

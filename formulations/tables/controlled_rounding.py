@@ -25,15 +25,15 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.programs import MilpModel
 
 _WHOLE = 1e-9
-"""Relative to a value: how near to a multiple it is one, by rounding of decimals."""
+"""Relative distance from a multiple up to which a value is one, for rounded decimals."""
 
 _MOST_OFF = 1e-3
-"""And no farther, however large it is: of whole numbers that are no multiples none may count as one."""
+"""Largest such distance, so that other integers never count as multiples."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ControlledRounding:
-    """A table to be rounded.
+    """Table to be rounded.
 
     Attributes
     ----------
@@ -72,34 +72,34 @@ class ControlledRounding:
 
     @property
     def left(self) -> FloatArray:
-        """What is above that multiple, r, from 0 to less than the base."""
+        """Remainder r above that multiple, from 0 to less than the base."""
         return np.maximum(self.value - self.base * self.steps, 0.0) * (self._between > 0)
 
     @property
     def _between(self) -> FloatArray:
-        """1 where a value is between two multiples."""
+        """Return 1 where a value is between two multiples."""
         rest = self.value - self.base * self.steps
         return (rest > self._rounding).astype(np.float64)
 
     @property
     def _rounding(self) -> FloatArray:
-        """How far each value may be off what it means, shape (n,)."""
+        """Bound the rounding error of each value, shape (n,)."""
         return np.minimum(_WHOLE * np.maximum(1.0, np.abs(self.value)), _MOST_OFF)
 
     @property
     def least(self) -> float:
-        """A bound without any solve: what all cells cost at their nearest multiples, whatever adds up."""
+        """Dual bound without any solve: the cost of all cells at their nearest multiples."""
         return float(self.weight @ np.minimum(self.left, self.base - self.left))
 
     def model(self) -> MilpModel:
-        """The program; its columns are z, and where it is not zero-restricted p and q."""
+        """Return the program, with columns z, and p and q unless it is zero-restricted."""
         steps, left, cells = self.steps, self.left, self.value.size
         relations = sparse.csr_array(self.relations)
         objective, upper = self.weight * (self.base - 2.0 * left), self._between
         matrix = relations
         if not self.zero_restricted:
             far = self.weight * self.base
-            down = np.where(self.value >= 0, steps, np.inf)  # what is not negative stays so
+            down = np.where(self.value >= 0, steps, np.inf)  # nonnegative values stay so
             matrix = sparse.csr_array(sparse.hstack([relations, relations, -relations], format="csr"))
             objective = np.concatenate([objective, far, far])
             upper = np.concatenate([upper, np.full(cells, np.inf), down])
@@ -116,18 +116,18 @@ class ControlledRounding:
         )
 
     def rounded(self, columns: FloatArray) -> LongArray:
-        """The rounded values of a point of the model, in whole numbers, shape (n,)."""
+        """Return the rounded values of a point of the model as integers, shape (n,)."""
         cells = self.value.size
         moves = np.round(columns).astype(np.int64)
         more = moves[:cells] if self.zero_restricted else moves.reshape(3, cells).T @ np.array([1, 1, -1])
         return np.asarray(self.base * (self.steps + more), dtype=np.int64)
 
     def cost(self, rounded: LongArray) -> float:
-        """The weighted sum of changes."""
+        """Return the weighted sum of changes."""
         return float(self.weight @ np.abs(rounded - self.value))
 
     def wrong(self, rounded: LongArray) -> str | None:
-        """Why these values are no controlled rounding, counted in whole numbers; None where they are one."""
+        """Explain why these values are no controlled rounding, by integer arithmetic; None if they are."""
         if (rounded % self.base).any():
             return f"cell {int(np.argmax(rounded % self.base != 0))} is no multiple of {self.base}"
         relations = sparse.csr_array(self.relations)

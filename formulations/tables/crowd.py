@@ -1,7 +1,7 @@
-"""Everybody who attacks at once: what the insiders know, and which deviations each of them thinks possible.
+"""States the knowledge of all insiders at once, and tests which deviations each of them considers possible.
 
-An attacker is a view of the table (`CellTable.seen_by`). Thousands of them differ in few cells each, so that
-one deviation vector can be looked at through the eyes of all of them without a program.
+An attacker is a view of the table (`CellTable.seen_by`). Thousands of insiders differ in few cells each, so
+that one deviation vector is tested against all of them without a linear program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 
 OUTSIDER = 0
-"""The attacker who knows what everybody knows; insiders are numbered from 1."""
+"""The attacker with public knowledge only; insiders are numbered from 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Crowd:
 
     @classmethod
     def of(cls, table: CellTable) -> Crowd:
-        """The crowd of a table."""
+        """Return the crowd of a table."""
         insiders = table.insiders
         none = [np.zeros(0)]
         cell = np.concatenate([*none, *(one.cells for one in insiders)]).astype(np.int64)
@@ -61,12 +61,12 @@ class Crowd:
         return len(self.names)
 
     def mine(self, owner: int) -> slice:
-        """Where what an attacker knows stands."""
+        """Return the positions of an attacker's knowledge."""
         first, last = np.searchsorted(self.owner, [owner, owner + 1])
         return slice(int(first), int(last))
 
     def bounds(self, owner: int) -> tuple[FloatArray, FloatArray]:
-        """How far below and above their values an attacker thinks that cells can be, shape (n,) each."""
+        """Return the bounds of an attacker: how far below and above cells can be, shape (n,) each."""
         mine = self.mine(owner)
         below, above = self.table.below.copy(), self.table.above.copy()
         below[self.cell[mine]] = self.below[mine]
@@ -74,9 +74,9 @@ class Crowd:
         return below, above
 
     def levels(self, demand: Demand) -> FloatArray:
-        """What has to hold against each attacker, shape (m,); 0 where the cell is known to them.
+        """Return the level required against each attacker, shape (m,); 0 for those who know the cell.
 
-        As in `CellTable.seen_by`: no more than what the attacker does not know for certain.
+        As in `CellTable.seen_by`, levels are cut to the attacker's own uncertainty.
         """
         found = np.full(len(self), demand.level)
         mine = self._of_cell(demand.cell)
@@ -89,14 +89,14 @@ class Crowd:
         return found
 
     def knows(self, cell: int) -> BoolArray:
-        """Which attackers know the value of a cell exactly beforehand, shape (m,)."""
+        """Tell which attackers know the exact value of a cell beforehand, shape (m,)."""
         found = np.zeros(len(self), dtype=np.bool_)
         mine = self._of_cell(cell)
         found[self.owner[mine]] = self.below[mine] + self.above[mine] <= 0
         return found
 
     def excluding(self, cells: LongArray, deviations: FloatArray) -> LongArray:
-        """The attackers who know that cells do not deviate like this; bounds of everybody are not looked at.
+        """Return the attackers whose own knowledge excludes deviations; public bounds are not tested.
 
         Parameters
         ----------
@@ -116,17 +116,17 @@ class Crowd:
 
     @cached_property
     def _by_cell(self) -> tuple[LongArray, LongArray]:
-        """What is known, sorted by cell, and where each cell begins."""
+        """Knowledge sorted by cell, with the start of each cell."""
         order = np.argsort(self.cell, kind="stable")
         return order, np.searchsorted(self.cell[order], np.arange(len(self.table) + 1))
 
     @cached_property
     def _lowered(self) -> tuple[int, ...]:
-        """Attackers for whom levels are lowered."""
+        """Attackers with lowered levels."""
         return tuple(at for at, one in enumerate(self.table.insiders, start=1) if one.lowered)
 
     def within(self, suppressed: FloatArray) -> Onlookers:
-        """The crowd in front of a pattern, shape (n,); between 0 and 1, bounds are so much narrower."""
+        """Restrict the crowd to a pattern, shape (n,); fractional cells have proportional bounds."""
         seen = np.flatnonzero(suppressed[self.cell] > 0)
         share = suppressed[self.cell[seen]]
         return Onlookers(
@@ -142,7 +142,7 @@ class Crowd:
 
 @dataclass(frozen=True, eq=False)
 class Onlookers:
-    """What everybody knows of the suppressed cells of one pattern.
+    """Knowledge of all attackers about the suppressed cells of a pattern.
 
     Attributes
     ----------
@@ -164,9 +164,9 @@ class Onlookers:
     above_all: FloatArray
 
     def together(self, group: LongArray) -> tuple[FloatArray, FloatArray]:
-        """How far below and above cells can be in the eyes of all attackers of a group, shape (n,) each.
+        """Return common bounds of a group: how far below and above cells can be, shape (n,) each.
 
-        What is possible within these bounds is possible to each of them.
+        Deviations within these bounds are possible for each of them.
         """
         chosen = np.zeros(self.count, dtype=np.bool_)
         chosen[group] = True
@@ -177,7 +177,7 @@ class Onlookers:
         return below, above
 
     def at_most(self, reduced: FloatArray) -> FloatArray:
-        """How far each attacker can think that a cell goes, at most, by multipliers, shape (m,).
+        """Bound the range of a cell for each attacker by multipliers, shape (m,).
 
         Parameters
         ----------
@@ -190,10 +190,10 @@ class Onlookers:
         return np.asarray(whole.sum() + np.bincount(self.owner, weights=less, minlength=self.count))
 
     def scales(self, cells: LongArray, deviations: FloatArray) -> FloatArray:
-        """The largest part of deviations, up to all of them, that each attacker thinks possible, shape (m,).
+        """Scale deviations to the bounds of each attacker; return the factors, up to 1, shape (m,).
 
-        Deviations that satisfy the relations do so when all are scaled alike, and no deviation is always
-        possible: with a part t, everything up to t of what they prove is proven.
+        Scaled deviations satisfy the relations, and no deviation is always possible: a factor t proves
+        everything up to t times the deviations.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Onlookers:
 
 
 def _largest(deviations: FloatArray, below: FloatArray, above: FloatArray) -> FloatArray:
-    """The part of each deviation that is within its bounds, up to 1."""
+    """Return the share of each deviation within its bounds, up to 1."""
     room = np.where(deviations > 0, above, below)
     size = np.abs(deviations)
     return np.divide(room, size, out=np.ones(size.size), where=size > room)

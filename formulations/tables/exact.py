@@ -1,8 +1,8 @@
-"""Deviations and bounds in rational numbers: what is "protected" or not without any tolerance.
+"""Makes deviations and bounds rational, to decide protection without any tolerance.
 
-A float stands for its shortest decimal text, which is what a file says. A point that an optimiser found is
-made exact by fixing cells of it at rational values, those at a bound at the bound, and solving the relations
-for the others by sparse elimination over fractions. Bounds follow from any rational multipliers.
+A float is read as its shortest decimal text, as in a file. A point found by an optimiser is made exact by
+fixing some cells at rational values, those at a bound at the bound, and solving the relations for the others
+by sparse elimination over fractions. Any rational multipliers give a bound.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.tables.cell_table import CellTable
 
 Exact = dict[int, Fraction]
-"""Numbers by their cells or relations; 0 elsewhere."""
+"""Numbers by cell or relation; 0 elsewhere."""
 
 _AT_BOUND = 1e-9
-"""Relative to how far a cell may go: what is so near to a bound is meant to be at it."""
+"""Distance from a bound, relative to the range of the cell, up to which a cell is at it."""
 
 _MOST_FILL = 200_000
-"""Entries that elimination may make, before it is given up."""
+"""Fill-in of the elimination at which it is given up: it would take too long."""
 
 
 def exact(number: float) -> Fraction:
-    """The fraction of the shortest decimal text of a float."""
+    """Return the fraction of the shortest decimal text of a float."""
     return Fraction(repr(float(number)))
 
 
 class ExactRelations:
-    """The relations and bounds of a table in fractions, made as they are asked for.
+    """Relations and bounds of a table as fractions, computed on demand.
 
     Parameters
     ----------
@@ -46,25 +46,25 @@ class ExactRelations:
         self._by_row = sparse.csr_array(table.relations)
 
     def below(self, cell: int) -> Fraction:
-        """How far a cell can go down."""
+        """Return how far a cell can go down."""
         return exact(self._table.value[cell]) - exact(self._table.lower[cell])
 
     def above(self, cell: int) -> Fraction:
-        """How far a cell can go up."""
+        """Return how far a cell can go up."""
         return exact(self._table.upper[cell]) - exact(self._table.value[cell])
 
     def column(self, cell: int) -> Exact:
-        """The coefficients of a cell."""
+        """Return the coefficients of a cell."""
         return _entries(self._by_cell, cell)
 
     def row(self, relation: int) -> Exact:
-        """The coefficients of a relation."""
+        """Return the coefficients of a relation."""
         return _entries(self._by_row, relation)
 
     def most(
         self, cell: int, sign: int, multipliers: Mapping[int, Fraction], unknown: Iterable[int]
     ) -> Fraction:
-        """How far a cell goes at most, by multipliers of relations (`attacker.reach`), which may be any.
+        """Bound the range of a cell by any multipliers of the relations (`attacker.reach`).
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ def exact_witness(
     digits: int,
     fixed: Mapping[int, Fraction] | None = None,
 ) -> Exact | None:
-    """An exact witness beside one that holds up to rounding.
+    """Find an exact witness near an approximate one.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def exact_witness(
 
 
 def _rounded(moved: float, below: Fraction, above: Fraction, digits: int) -> tuple[Fraction, float]:
-    """A deviation in few digits, and how far it is from its bounds, as a share; 0 at one of them."""
+    """Round a deviation to few digits; return its relative distance from its bounds, too."""
     for bound in (above, -below):
         if abs(moved - float(bound)) <= _AT_BOUND * max(1.0, abs(float(bound))):
             return bound, 0.0
@@ -141,7 +141,7 @@ def _rounded(moved: float, below: Fraction, above: Fraction, digits: int) -> tup
 def _eliminated(
     relations: ExactRelations, cells: list[int], room: Mapping[int, float]
 ) -> list[tuple[int, Exact]] | None:
-    """Relations solved one after the other, each for a cell with room; it is in none of those after it."""
+    """Eliminate: solve relations one after the other, each for a cell with slack that later ones lack."""
     rows: dict[int, Exact] = {}
     of_cell: dict[int, set[int]] = {}
     for cell in cells:
@@ -153,7 +153,7 @@ def _eliminated(
     solved, fill = [], 0
     while rows:
         size, number = heappop(shortest)
-        if number not in rows or len(rows[number]) != size:  # solved, or longer or shorter by now
+        if number not in rows or len(rows[number]) != size:  # solved, or changed in length since
             continue
         row = rows.pop(number)
         for cell in row:
@@ -171,12 +171,12 @@ def _eliminated(
 
 
 def _rank(room: float) -> int:
-    """Which cells to solve for first: those with room, then those at a bound, and last what is given."""
+    """Rank cells for elimination: those with slack first, then those at a bound, and fixed ones last."""
     return 0 if room > 0 else 1 if room == 0 else 2
 
 
 def _subtract(target: Exact, row: Exact, pivot: int, of_cell: dict[int, set[int]], number: int) -> int:
-    """Take the pivot out of a relation; how many entries it was."""
+    """Subtract the pivot row from a relation; return the number of entries."""
     factor = target[pivot] / row[pivot]
     for cell, coefficient in row.items():
         left = target.get(cell, Fraction(0)) - factor * coefficient
@@ -190,7 +190,7 @@ def _subtract(target: Exact, row: Exact, pivot: int, of_cell: dict[int, set[int]
 
 
 def _within(relations: ExactRelations, moved: Exact) -> Exact:
-    """As much of deviations as bounds let them have: all of it, where they keep them."""
+    """Scale deviations to their bounds; return them unchanged if they keep these."""
     share = Fraction(1)
     for cell, one in moved.items():
         limit = relations.above(cell) if one > 0 else relations.below(cell)

@@ -1,4 +1,4 @@
-"""Keys that follow from cell keys, for the noise of the second contribution and the next."""
+"""Derives keys from cell keys, for the noise of the second contribution and later ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def next_keys(keys: FloatArray, which: int) -> FloatArray:
         Which of its followers, from 1.
     """
     bits = np.floor(keys * 2.0**52).astype(np.uint64)
-    bits = bits + np.uint64(which * 0x9E3779B97F4A7C15 % 2**64)  # overflow is what is meant
+    bits = bits + np.uint64(which * 0x9E3779B97F4A7C15 % 2**64)  # overflow is intended
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     bits = bits ^ (bits >> np.uint64(31))

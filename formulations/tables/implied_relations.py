@@ -1,11 +1,10 @@
-"""Relations of few cells that others imply, and the bridges in them: cells that are alone there.
+"""Separates bridgeless inequalities of relations with few cells that other relations imply.
 
-Two relations with a cell in common imply a third without it. Where relations of a line do not run in circles
-(`lines`), as in a hierarchy, that says nothing new: ``x_i <= x_c + others`` and ``x_c <= others`` do already.
-Where they do, what is eliminated leaves cells that both relations have, which count once: a point violates
-such rows though it keeps those of all given relations. Implied relations of fewest cells are the cocircuits
-of the matroid of movements, or elementary vectors of the space of relations (Rockafellar 1969, The elementary
-vectors of a subspace of R^N).
+Two relations with a common cell imply a third without it. Unless relations of a line form circles (`lines`),
+this adds nothing: ``x_i <= x_c + others`` and ``x_c <= others`` already imply its rows. In circles,
+elimination leaves cells that both relations have, which count once: a point may violate the new row but none
+of the given ones. Implied relations with minimal support are the cocircuits of the matroid of movements, or
+elementary vectors of the space of relations (Rockafellar 1969, The elementary vectors of a subspace of R^N).
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.lines import in_circles
 
 _CELLS, _TERMS = 8, 7
-"""Cells of an implied relation, and relations that imply it, at most."""
+"""Largest implied relation, and number of relations that imply it: more cuts against slower separation."""
 
 _SLACK = 0.35
-"""How far the row of a relation may be from violated for what follows from it to be looked at: so much can be
-made up for by cells that count once."""
+"""Slack of a row up to which combinations with it are tried: cells that count once may make up for so much.
+"""
 
 _QUEUE = 200_000
-"""Relations that are looked at for one point, at most."""
+"""Relations tried per point, at most."""
 
 _ROWS = 3_000
-"""Rows for one point, at most: the most violated ones."""
+"""Rows per point, at most: the most violated ones."""
 
 _LARGEST = 2**31
-"""Coefficients above it are left alone: products stay whole numbers."""
+"""Largest coefficient, so that products stay exact."""
 
 
 class ImpliedBridges:
-    """Cells that are suppressed by more than all others of an implied relation together.
+    """Separates bridgeless inequalities: a cell is suppressed only with another of each implied relation.
 
     Free cells that cost something, by the argument of `BridgeRows`; and sensitive cells with a level, as
     these have to move.
@@ -64,7 +63,7 @@ class ImpliedBridges:
         asked: BoolArray = (table.free & (table.cost > 0)) | (table.primary & (levels > 0))
         keys = np.random.default_rng(0).integers(1, 2**62, size=len(table))
         self._relations = _Small(starts, cells, small.data.astype(np.int64), *near, keys, asked)
-        # Made once, as to fill so much memory takes longer than to look at a small table.
+        # allocated once: filling so much memory takes longer than separating a small table
         self._queue = (
             *np.empty((2, _QUEUE, _CELLS), dtype=np.int64),
             np.empty((_QUEUE, _TERMS), dtype=np.int64),
@@ -72,7 +71,7 @@ class ImpliedBridges:
         self._noted = (*np.empty((3, _QUEUE), dtype=np.int64), np.empty(_QUEUE))
 
     def __call__(self, x: FloatArray, least: float) -> Cuts:
-        """Rows that a point, shape (n,), violates by more than `least`."""
+        """Return the rows that a point, shape (n,), violates by more than `least`."""
         if not self.any:
             return no_cuts(self._width)
         size, cells, alone, violation = _violated(self._relations, x, least, self._queue, self._noted)
@@ -86,7 +85,7 @@ class ImpliedBridges:
 
 
 def _small_relations(table: CellTable) -> sparse.csr_array:
-    """Relations between few cells that can move, with whole coefficients."""
+    """Return relations between few movable cells, with integer coefficients."""
     moving = sparse.csr_array(table.relations @ sparse.diags_array((~table.fixed).astype(np.float64)))
     moving.eliminate_zeros()
     moving.sort_indices()
@@ -98,7 +97,7 @@ def _small_relations(table: CellTable) -> sparse.csr_array:
 
 
 class _Small(NamedTuple):
-    """Small relations one after the other, those near each, a key of each cell, and which are asked for."""
+    """Small relations in one array, with their neighbours, keys of cells, and marks."""
 
     starts: LongArray
     cells: LongArray
@@ -117,11 +116,10 @@ def _violated(
     queue: tuple[LongArray, LongArray, LongArray],
     noted: tuple[LongArray, LongArray, LongArray, FloatArray],
 ) -> tuple[LongArray, LongArray, LongArray, FloatArray]:
-    """Implied relations whose rows a point violates: sizes, cells, the cell alone, by how much.
+    """Return implied relations with violated rows: sizes, cells, the single cell, and the violation.
 
-    From relation to relation, those of fewest terms first, as long as rows are not too far from violated.
-    The queue holds cells, coefficients and terms of each; besides, how many there are of both, the cell alone
-    and by how much.
+    It combines relations best-first by number of terms while rows are nearly violated. The queue holds cells,
+    coefficients and terms of each, with their numbers, the single cell and its violation.
     """
     starts, cells, coefficients, near_starts, near, keys, asked = relations
     into, value, terms = queue
@@ -164,7 +162,7 @@ def _violated(
 
 @kernel
 def _is_new(cells: LongArray, keys: LongArray, asked: BoolArray, x: FloatArray, seen: set[np.int64]) -> bool:
-    """Whether a relation is worth looking at, and was not seen before; it is now."""
+    """Tell whether a relation is short enough and new, and store it."""
     key = 0
     for cell in cells:
         key ^= keys[cell]
@@ -176,7 +174,7 @@ def _is_new(cells: LongArray, keys: LongArray, asked: BoolArray, x: FloatArray, 
 
 @kernel
 def _alone(cells: LongArray, asked: BoolArray, x: FloatArray) -> tuple[int, float]:
-    """The cell that is suppressed most of those asked for, and by how much more than all others together."""
+    """Return the wanted cell with the largest value, and its excess over the sum of the others."""
     total, most, found = 0.0, -1.0, -1
     for cell in cells:
         total += x[cell]
@@ -196,7 +194,7 @@ def _without(
     into: LongArray,
     found: LongArray,
 ) -> int:
-    """Two relations, cells in order, without a cell of both; how many cells it has, 0 where too many."""
+    """Eliminate a cell from two relations; return the number of cells, 0 if there are too many."""
     a, b = values[at], other_values[place]
     left, right, many, divisor = 0, 0, 0, 0
     while left < cells.size or right < other_cells.size:
@@ -223,12 +221,12 @@ def _without(
 
 
 _LAST = 2**62
-"""After all cells."""
+"""Sentinel above the keys of all cells."""
 
 
 @kernel
 def _divisor(first: int, second: int) -> int:
-    """The greatest common one."""
+    """Return the greatest common divisor."""
     while second:
         first, second = second, first % second
     return first

@@ -1,4 +1,4 @@
-"""Which cells no relation sums up, and how the others follow from them."""
+"""Expresses totals as sums of inner cells, which no relation sums up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from linkrisk.arrays import LongArray
 
 @dataclass(frozen=True, eq=False)
 class InnerSums:
-    """A table by its inner cells.
+    """Table by its inner cells.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class InnerSums:
 
     @classmethod
     def of(cls, relations: sparse.csr_array) -> InnerSums | None:
-        """What a matrix M of relations, ``M value = 0`` of shape (m, n), says.
+        """Derive the sums from relations M, ``M value = 0`` of shape (m, n).
 
         Returns
         -------
@@ -67,7 +67,7 @@ class InnerSums:
         return cls(inner, totals, sparse.csr_array(sums[totals]))
 
     def whole(self, inner: LongArray) -> LongArray:
-        """All cells, shape (n,), of whole inner ones, shape (k,)."""
+        """Extend integral inner cells, shape (k,), to all cells, shape (n,)."""
         values = np.empty(self.inner.size + self.totals.size, dtype=np.int64)
         values[self.inner] = inner
         values[self.totals] = np.round(self.matrix @ inner)

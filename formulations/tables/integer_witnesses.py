@@ -1,9 +1,9 @@
-"""Witnesses in whole numbers: tables of counts that an attacker cannot tell from the true one.
+"""Integral witnesses: tables of counts that an attacker cannot distinguish from the true one.
 
-A table of counts has whole numbers only, so that a deviation vector is possible only if it is whole. Each one
-that was found serves every pattern that suppresses all cells that it moves, and every attacker who thinks
-them possible; so does its opposite, where bounds let cells go that way. With each it is noted which insiders
-exclude it, so that one vector is looked at through the eyes of all of them at once.
+In a table of counts only integral deviations are possible. A stored vector is a witness for every pattern
+that suppresses the cells it moves, and for every attacker whose bounds allow it; so is its opposite if the
+bounds allow that. The insiders who exclude it are stored with it, so that it is tested for all of them at
+once.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
 
 _CLOSE = 1e-9
-"""Of the size of its terms, what a relation with decimal coefficients may miss 0 by; whole ones miss none."""
+"""Residual of a relation with decimal coefficients, relative to its terms; integral ones must sum to 0."""
 
 
 class Whole(NamedTuple):
-    """A whole deviation vector that everybody thinks possible, but for those who know better.
+    """Integral deviation vector that only some insiders can exclude.
 
     Attributes
     ----------
@@ -39,12 +39,12 @@ class Whole(NamedTuple):
     excluded: LongArray
 
     def of(self, cell: int) -> float:
-        """How far a cell moves."""
+        """Return how far a cell moves."""
         return float(self.deviations[self.cells == cell].sum())
 
 
 class IntegerWitnesses:
-    """Whole deviation vectors d with ``M d = 0`` within what everybody knows, added up when they are added.
+    """Stores integral deviation vectors d with ``M d = 0`` within public bounds, verified when added.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class IntegerWitnesses:
         self._matrix: sparse.csr_array | None = None
 
     def add(self, cells: LongArray, deviations: FloatArray) -> Whole | None:
-        """Keep a vector and its opposite, as far as they are witnesses; the vector itself if it is one.
+        """Add a vector and its opposite, if they are witnesses; return the vector itself if it is one.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class IntegerWitnesses:
             self._of_cell.setdefault(cell, []).append(number)
 
     def _forget(self, count: int) -> None:
-        """Let the oldest go."""
+        """Remove the oldest."""
         self._rows, self.gone = self._rows[count:], self.gone + count
         self._kept = {one.cells.tobytes() + one.deviations.tobytes() for one in self._rows}
         self._of_cell, self._matrix = {}, None
@@ -108,15 +108,15 @@ class IntegerWitnesses:
             self._index(one, number)
 
     def __len__(self) -> int:
-        """How many there have been."""
+        """Return the number ever added."""
         return self.gone + len(self._rows)
 
     def __getitem__(self, number: int) -> Whole:
-        """One that is kept, by how many there had been before it."""
+        """Return a stored one by its number of addition."""
         return self._rows[number - self.gone]
 
     def moving(self, cell: int) -> Iterator[tuple[int, Whole]]:
-        """Those that move a cell, with their numbers, the latest first."""
+        """Yield those that move a cell, with their numbers, the latest first."""
         for number in reversed(self._of_cell.get(cell, [])):
             yield number, self[number]
 
@@ -131,7 +131,7 @@ class IntegerWitnesses:
 
     @property
     def matrix(self) -> sparse.csr_array:
-        """The vectors that are kept, shape (w, n)."""
+        """Return the stored vectors, shape (w, n)."""
         if self._matrix is None:
             sizes = [one.cells.size for one in self._rows]
             starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -143,18 +143,18 @@ class IntegerWitnesses:
         return self._matrix
 
     def possible(self, suppressed: BoolArray) -> BoolArray:
-        """Which of those that are kept move no cell but suppressed ones, shape (w,)."""
+        """Tell which stored vectors move suppressed cells only, shape (w,)."""
         matrix = self.matrix
         outside = np.concatenate([[0], np.cumsum(~suppressed[matrix.indices])])
         return np.asarray(outside[matrix.indptr[1:]] == outside[matrix.indptr[:-1]], dtype=np.bool_)
 
     def within(self, suppressed: BoolArray) -> sparse.csr_array:
-        """The vectors of these, shape (v, n)."""
+        """Return their vectors, shape (v, n)."""
         return sparse.csr_array(self.matrix[np.flatnonzero(self.possible(suppressed))])
 
 
 class Onlooking:
-    """Through whose eyes the witnesses that a pattern leaves possible meet demands.
+    """Tests for all attackers which demands the witnesses of a pattern meet.
 
     Parameters
     ----------
@@ -172,11 +172,11 @@ class Onlooking:
         self.again()
 
     def again(self) -> None:
-        """Look at all witnesses anew."""
+        """Restart with all witnesses."""
         self._gone, self._possible = self._seen.gone, self._seen.possible(self.suppressed).tolist()
 
     def _has(self, number: int) -> bool:
-        """Whether a witness is possible."""
+        """Tell whether a witness is possible."""
         if self._gone != self._seen.gone:
             self.again()
         for later in range(self._gone + len(self._possible), len(self._seen)):
@@ -184,7 +184,7 @@ class Onlooking:
         return number >= self._gone and self._possible[number - self._gone]
 
     def open(self, demand: Demand, levels: FloatArray) -> LongArray:
-        """Against whom no witness meets a demand.
+        """Return the attackers against whom no witness meets a demand.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class Onlooking:
 
 
 class Reached:
-    """How far attackers have to think that the cell of a demand can be, by witnesses one after the other.
+    """Ranges of a demand's cell for all attackers, by the witnesses tried so far.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Reached:
         self.open: LongArray = np.flatnonzero(levels > 0)
 
     def by(self, one: Whole) -> bool:
-        """Look at a witness; whether it shows somebody more."""
+        """Apply a witness; tell whether it enlarges a range."""
         moved = one.of(self._demand.cell)
         if not (self._demand.up if moved > 0 else self._demand.down):
             return False
@@ -238,7 +238,7 @@ class Reached:
 
 
 def reach_of(vectors: sparse.csr_array) -> tuple[FloatArray, FloatArray]:
-    """How far vectors move each cell down, and up, shape (n,) each."""
+    """Return how far vectors move each cell down and up, shape (n,) each."""
     down, up = np.zeros(vectors.shape[1]), np.zeros(vectors.shape[1])
     np.maximum.at(up, vectors.indices, vectors.data)
     np.maximum.at(down, vectors.indices, -vectors.data)

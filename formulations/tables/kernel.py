@@ -1,8 +1,8 @@
-"""All movements that relations allow, as combinations of few: a basis of the kernel of the relations.
+"""Computes a basis of all movements: the kernel of the relations.
 
-Relations of large linked tables mostly follow from each other, and those that do not leave little open: a
-table of 6,546 cells may have no more than 1,447 ways to move. Whatever is asked of movements is then a
-question of as many numbers, and the relations hold of themselves.
+Most relations of large linked tables depend on each other, and the others leave few degrees of freedom: a
+table of 6,546 cells may have only 1,447. Movements are then combinations of so few numbers, and satisfy the
+relations by construction.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from scipy import sparse
 from linkrisk.arrays import LongArray
 
 _NOTHING = 1e-9
-"""Coefficients are sums of few whole numbers; what is smaller is rounding."""
+"""Coefficients are sums of few integers; smaller ones are rounding errors."""
 
 _LONGER = 1.5
-"""Relations that are solved at a time are at most so much longer than the shortest."""
+"""Length of relations solved at a time, relative to the shortest: larger batches against fill-in."""
 
 _LEAST_PIVOT = 0.5
-"""Of the largest coefficient of a relation: that of the cell that it is solved for."""
+"""Smallest pivot, relative to the largest coefficient of its relation: stability against sparsity."""
 
 
 def kernel(relations: sparse.csr_array) -> sparse.csr_array:
-    """A basis of the movements d with ``relations @ d = 0``.
+    """Compute a basis of the movements d with ``relations @ d = 0``.
 
-    Relations are solved for one of their cells each, the shortest first, many at a time: of those no cell
-    that is solved for is in another one. What they say is put into all others, until none is left.
+    Relations are solved for one cell each, the shortest first and many at a time, if the cell of each is in
+    no other of them. The solutions are substituted into the remaining relations until none is left.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def kernel(relations: sparse.csr_array) -> sparse.csr_array:
 
 
 def _solvable(left: sparse.csr_array) -> tuple[LongArray, LongArray]:
-    """Short relations, and a cell of each that is in none of the others."""
+    """Select short relations, and for each a cell that no other of them has."""
     sizes, count = np.diff(left.indptr), np.bincount(left.indices, minlength=left.shape[1])
     used, is_solved = np.zeros(left.shape[1], dtype=np.bool_), np.zeros(left.shape[1], dtype=np.bool_)
     rows, solved = [], []

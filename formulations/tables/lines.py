@@ -1,8 +1,7 @@
-"""Relations of one line of a table: sums over codes of one variable, all others the same.
+"""Finds the relations of one line of a table: sums over codes of one variable, with all others fixed.
 
-Where hierarchies of a variable do not nest, the relations of a line run in circles: from one to the next by a
-cell of both, and back to the first. Codes are not asked for: that two relations belong to different variables
-is seen from the grid that they span.
+If hierarchies of a variable do not nest, the relations of a line form circles: a chain by common cells that
+returns to the first. Codes are not needed: two relations of different variables span a grid.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from linkrisk.formulations.compiled import kernel
 
 
 def in_circles(relations: sparse.csr_array) -> tuple[LongArray, LongArray]:
-    """Of every relation the others of its line that share a cell with it, where these run in circles.
+    """Find for every relation the others of its line that share a cell with it, if these form circles.
 
-    Which relations belong to one line is only likely: where cells are missing, a grid may not be seen.
+    Lines are inferred: where cells are missing, a grid may be overlooked.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def in_circles(relations: sparse.csr_array) -> tuple[LongArray, LongArray]:
     first, second, shared = _same_line(*_places(pattern), *_places(holders), *_places(near))
     pair = sparse.csr_array((np.ones(first.size), (first, second)), shape=(count, count))
     lines, line = connected_components(pair, directed=False)
-    # The relations of a line and the cells that they share, as a graph: a tree has an edge less than nodes.
+    # The relations of a line and their common cells form a graph: a tree has one edge less than nodes.
     ends = np.unique(np.concatenate([first * width + shared, second * width + shared]))
     cells = np.unique(line[first] * width + shared)
     nodes = np.bincount(line, minlength=lines) + np.bincount(cells // width, minlength=lines)
@@ -60,7 +59,7 @@ def _same_line(
     near_starts: LongArray,
     near: LongArray,
 ) -> tuple[LongArray, LongArray, LongArray]:
-    """Pairs of relations with a cell in common that span no grid, and that cell."""
+    """Return pairs of relations with a common cell that span no grid, and that cell."""
     first, second, shared = [0 for _ in range(0)], [0 for _ in range(0)], [0 for _ in range(0)]
     stamp, now = np.zeros(near_starts.size, dtype=np.int64), 0
     for one in range(starts.size - 1):

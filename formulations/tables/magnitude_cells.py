@@ -1,4 +1,4 @@
-"""The cell-key method for sums: each cell is moved by the noise of its largest contributions, in turn."""
+"""Cell-key method for sums: adds the noise of the largest contributions of each cell in turn."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from linkrisk.formulations.tables.following_keys import next_keys, turned_keys
 from linkrisk.formulations.tables.magnitude_noise import Multiplier, Noise
 
 _SIGN = 101
-"""Which follower of a cell key decides the direction of the extra noise where there is none else."""
+"""Number of the derived key for the direction of extra noise without other noise."""
 
 
 @dataclass(frozen=True)
 class SummedCells:
-    """Cells of sums, and what their noise depends on.
+    """Cells of sums, with the inputs of their noise.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ def perturbed_sums(
     same_key: bool = True,
     digits: int | None = None,
 ) -> FloatArray:
-    """The sums with noise (`formulations.tables.magnitude_noise`).
+    """Return the sums with noise (`formulations.tables.magnitude_noise`).
 
     A sum that is smaller than |d_j| is moved by v_j times itself, as one of the size |x| / (p_s e_j); a sum
     of 0 stays. No sum changes its sign.
@@ -75,8 +75,8 @@ def perturbed_sums(
         move, small = _moves(found, cells.largest[:, at], multiplier, factor, point)
         used = (move > 0) & (found != 0)
         if at > 0:
-            used &= small == 0  # the fixed variance is met by the first
-        with np.errstate(over="ignore"):  # of tiny contributions: infinite is beyond the last level
+            used &= small == 0  # the fixed variance is that of the first contribution
+        with np.errstate(over="ignore"):  # tiny contributions: infinity is beyond the last level
             level = np.divide(np.abs(found), move, out=np.zeros(found.size), where=used)
         relative = np.where(used, noise.look_up(level, mine, cells.odd, small), 0.0)
         if at == 0:
@@ -93,7 +93,7 @@ def _follower(keys: FloatArray, which: int, digits: int | None) -> FloatArray:
 def _moves(
     value: FloatArray, by: FloatArray, multiplier: Multiplier, factor: float, point: float
 ) -> tuple[FloatArray, FloatArray]:
-    """|d_j|, and 1 where it is that of small cells, else 0."""
+    """Return |d_j|, and 1 for small cells, else 0."""
     size = np.abs(by)
     move = factor * multiplier(size) * size
     small = size < point
@@ -110,7 +110,7 @@ def _moves(
 
 
 def _with_extra(relative: FloatArray, extra: FloatArray, keys: FloatArray) -> FloatArray:
-    """More noise in the same direction; where there is none, in either with equal probability."""
+    """Extend noise in its direction; without noise, choose a direction at random."""
     either = np.where(next_keys(keys, _SIGN) < 0.5, -1.0, 1.0)
     direction = np.where(relative == 0, either, np.sign(relative))
     return relative + np.where(extra > 0, direction * extra, 0.0)

@@ -32,7 +32,7 @@ MOST_LARGEST = 6
 
 @dataclass(frozen=True)
 class MagnitudeDesign:
-    """What relative noise shall be like.
+    """Required properties of relative noise.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class MagnitudeDesign:
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The levels."""
+        """Return the levels that have rows."""
         return self.levels or tuple(sorted({1, self.most}))
 
     def noise(self, level: int) -> FloatArray:
-        """What can happen at a level: nothing below -level."""
+        """Return the possible noise at a level, which is at least -level."""
         every = np.arange(-self.most * self.steps, self.most * self.steps + 1) / self.steps
         return np.asarray(every[every >= -level])
 
@@ -131,19 +131,19 @@ class MagnitudeTable:
 
     @property
     def variance(self) -> FloatArray:
-        """Of the noise of each level, shape (l,)."""
+        """Return the variance of the noise of each level, shape (l,)."""
         return np.asarray(self.probability @ self.noise**2)
 
     @cached_property
     def ends(self) -> FloatArray:
-        """Where the interval of keys of each noise ends, shape (l, k)."""
+        """Return the upper ends of the key intervals of each noise, shape (l, k)."""
         ends = np.cumsum(self.probability, axis=1)
         last = ends.shape[1] - 1 - np.argmax(self.probability[:, ::-1] > 0, axis=1)
         ends[np.arange(ends.shape[1]) >= last[:, None]] = 1.0
         return np.asarray(ends)
 
     def look_up(self, level: FloatArray, keys: FloatArray) -> FloatArray:
-        """The noise of cells; linear between two levels, both looked up by the same key.
+        """Look up the noise of cells, interpolated linearly between two levels with the same key.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class MagnitudeTable:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """By which share a contribution is moved.
+    """Share by which a contribution is moved.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class Multiplier:
                 raise FormulationError(why)
 
     def __call__(self, size: FloatArray) -> FloatArray:
-        """The share m of absolute values, shape (n,)."""
+        """Return the share m of absolute values, shape (n,)."""
         if self.least is None or self.flex_point is None:
             return np.full(size.shape, self.share)
         point, least = self.flex_point, self.least
@@ -228,7 +228,7 @@ class Multiplier:
         return np.asarray(np.where(size < point, self.share, least * (1.0 + rise * fall)))
 
     def separation_point(self, small: MagnitudeTable | None) -> float:
-        """s: what is below is moved as by the table for small cells; 0 where there is none."""
+        """Return s, below which the table for small cells applies; 0 without such a table."""
         if small is None:
             return 0.0
         return float(np.sqrt(small.variance[-1]) / (np.sqrt(np.sum(np.square(self.factors))) * self.share))
@@ -236,7 +236,7 @@ class Multiplier:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """The tables that noise is looked up in.
+    """Perturbation tables for the lookup of noise.
 
     Attributes
     ----------
@@ -253,7 +253,7 @@ class Noise:
     small: MagnitudeTable | None = None
 
     def look_up(self, level: FloatArray, keys: FloatArray, odd: LongArray, small: FloatArray) -> FloatArray:
-        """The noise of cells: by the table that is theirs, shape (n,)."""
+        """Look up the noise of each cell in its table, shape (n,)."""
         found = self.every.look_up(level, keys)
         if self.odd is not None:
             found = np.where(odd == 1, self.odd.look_up(level, keys), found)

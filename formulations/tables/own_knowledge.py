@@ -1,4 +1,4 @@
-"""What contributors know of a table by their own contributions, alone or together."""
+"""Derives the knowledge of contributors from their own contributions, alone or in coalitions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Who contributes how much to which cell.
+    """Contributions to cells by contributor.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Shares:
     names: Sequence[str]
 
     def insiders(self, value: FloatArray, *, alone: bool) -> Iterator[Insider]:
-        """Each contributor by itself.
+        """Return each contributor as an insider.
 
         Parameters
         ----------
@@ -57,7 +57,7 @@ class Shares:
             yield _told(name, self.cell[mine], lower[mine], upper[mine])
 
     def coalition(self, name: str, members: Sequence[int], value: FloatArray) -> Insider:
-        """Several contributors that tell one another everything: the sums of their amounts."""
+        """Return several contributors as one insider, who knows the sums of their amounts."""
         mine = np.isin(self.who, np.asarray(members))
         cells, place = np.unique(self.cell[mine], return_inverse=True)
         amount = np.bincount(place, self.amount[mine], cells.size).astype(np.float64)
@@ -67,9 +67,10 @@ class Shares:
     def _bounds(
         self, cell: LongArray, amount: FloatArray, count: FloatArray, value: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """What is known of cells by amounts that `count` of their contributors have together.
+        """Bound cells by the joint amounts of `count` of their contributors.
 
-        Exactly where there is nobody else; else at least the amount, if nobody contributes less than nothing.
+        A cell is known exactly without other contributors; otherwise it is at least the amount, if no
+        contribution is negative.
         """
         everybody = np.bincount(self.cell, minlength=value.size)
         negative = np.zeros(value.size, dtype=np.bool_)
@@ -81,15 +82,15 @@ class Shares:
 
 
 def _told(name: str, cells: LongArray, lower: FloatArray, upper: FloatArray) -> Insider:
-    """An insider, without what tells nothing."""
+    """Return an insider without knowledge that is public."""
     more = (lower > 0) | np.isfinite(upper) | (np.isfinite(lower) & (lower < 0))
     return Insider(name, cells[more], lower[more], upper[more])
 
 
 def singletons(table: CellTable, respondents: LongArray) -> tuple[Insider, ...]:
-    """The only respondents of cells: one for each, unless a relation shows that they are the same.
+    """Return the only respondents of cells, one for each unless a relation shows that two are the same.
 
-    Where all other cells of a relation have no respondents, the single ones of two cells are one person.
+    If all other cells of a relation have no respondents, the single ones of two cells are one person.
 
     Parameters
     ----------
@@ -118,9 +119,9 @@ def singletons(table: CellTable, respondents: LongArray) -> tuple[Insider, ...]:
 
 
 def carried_up(table: CellTable, insiders: Sequence[Insider]) -> Iterator[Insider]:
-    """Insiders who know that a total is at least what its parts are at least.
+    """Extend insiders by lower bounds on totals, from those on their parts.
 
-    Nobody can keep that from them, so that a level below it is cut (`CellTable.seen_by`).
+    No pattern can prevent this inference, so that a level below it is cut (`CellTable.seen_by`).
 
     Parameters
     ----------
@@ -143,7 +144,7 @@ def carried_up(table: CellTable, insiders: Sequence[Insider]) -> Iterator[Inside
 
 
 class _Totals:
-    """Relations of a total and its parts: what the parts are at least, it is."""
+    """Relations of a total and its parts, which bound it from below."""
 
     def __init__(
         self, parts: sparse.csr_array, total: LongArray, weight: FloatArray, value: FloatArray
@@ -152,17 +153,17 @@ class _Totals:
         self._of_part = sparse.csc_array(parts)
 
     def least(self, lower: FloatArray) -> FloatArray:
-        """What everybody knows of all cells at least, shape (n,)."""
+        """Public lower bounds of all cells, shape (n,)."""
         lower = lower.copy()
         while True:
             before = lower.copy()
             np.maximum.at(lower, self._total, (self._parts @ lower) / self._weight)
-            lower = np.minimum(lower, self._value)  # sums of decimals
+            lower = np.minimum(lower, self._value)  # rounding error of sums of decimals
             if (lower <= before + _SAME * np.maximum(1.0, np.abs(before))).all():
                 return lower
 
     def carried(self, insider: Insider, base: FloatArray) -> Insider:
-        """An insider with what follows beyond what everybody knows of the totals of its cells."""
+        """Extend an insider by bounds on totals that exceed the public ones."""
         lower = base.copy()
         lower[insider.cells] = np.maximum(lower[insider.cells], insider.lower)
         raised, queue = (
@@ -176,7 +177,7 @@ class _Totals:
                 known = (
                     float(self._parts.data[inside] @ lower[self._parts.indices[inside]]) / self._weight[row]
                 )
-                known = min(known, float(self._value[at]))  # sums of decimals
+                known = min(known, float(self._value[at]))  # rounding error of sums of decimals
                 if known > lower[at] + _SAME * max(1.0, abs(lower[at])):
                     lower[at] = known
                     raised.add(at)

@@ -1,8 +1,8 @@
-"""The attacker's program by the primal simplex method, from where the attack before ended.
+"""Solves the attacker's program by the primal simplex method, with a warm start from the attack before.
 
-``maximise sign d_p  subject to  M d = 0, lower <= d <= upper`` with ``lower <= 0 <= upper``: staying is
-always possible, the objective is one cell, and all coefficients are near 1. So the inverse of the basis is
-held explicitly: its row for the cell p holds the multipliers, and what a pivot changes of it is little.
+``maximise sign d_p subject to M d = 0, lower <= d <= upper`` with ``lower <= 0 <= upper``: zero is feasible,
+the objective is one cell, and all coefficients are near 1. The inverse of the basis is therefore held
+explicitly: its row for cell p has the multipliers, and a pivot changes little of it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _PIVOT = 1e-7
 _OPTIMAL = 1e-9
 _ROUNDING, _TIE = 1e-13, 1e-12
 _STALLED = 40
-"""Steps of length 0 after which the first cell that gains is taken, which cannot cycle (Bland 1977)."""
+"""Degenerate pivots before Bland's rule applies, which cannot cycle (Bland 1977)."""
 
 
 class Relations(NamedTuple):
-    """Relations cell by cell: the entries of cell j are those from ``starts[j]`` on."""
+    """Relations by column: the entries of cell j are those from ``starts[j]`` on."""
 
     starts: LongArray
     rows: LongArray
@@ -32,14 +32,14 @@ class Relations(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Between which two deviations cells move, shape (n,)."""
+    """Bounds of the deviations of cells, shape (n,)."""
 
     lower: FloatArray
     upper: FloatArray
 
 
 class State(NamedTuple):
-    """A basis, and deviations that keep relations and bounds.
+    """A basis, and feasible deviations.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class State(NamedTuple):
 
 @kernel
 def begin(relations: Relations, order: LongArray, inverse: FloatArray, basis: LongArray) -> None:
-    """A first basis: cells, in the order that is given, for all relations that are independent.
+    """Build a first basis, of cells in the given order, for all independent relations.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def begin(relations: Relations, order: LongArray, inverse: FloatArray, basis: Lo
 
 @kernel
 def _exchange(inverse: FloatArray, column: FloatArray, place: int) -> None:
-    """Take a column, as the basis makes it, into the basis; most of a row of the inverse is 0."""
+    """Pivot: exchange a column, given in the basis, into it; most of a row of the inverse is 0."""
     count = column.size
     entries, length = np.empty(count, dtype=np.int64), 0
     for at in range(count):
@@ -112,7 +112,7 @@ def _exchange(inverse: FloatArray, column: FloatArray, place: int) -> None:
 
 @kernel
 def _column(relations: Relations, inverse: FloatArray, cell: int, column: FloatArray) -> None:
-    """A cell as the basis makes it; what is left of a sum of ones is no entry."""
+    """Return the column of a cell in the basis, without rounding errors of sums of ones."""
     starts, rows, values = relations
     column[:] = 0.0
     for at in range(starts[cell], starts[cell + 1]):
@@ -137,7 +137,7 @@ def _entering(
     multipliers: FloatArray,
     first: bool,
 ) -> tuple[int, float]:
-    """The cell that gains most (or the first that gains), and which way it has to go; -1 where none gains."""
+    """Price: return the cell of steepest gain (or the first), and its direction; -1 at the optimum."""
     starts, rows, values = relations
     found, way, best = -1, 0.0, _OPTIMAL
     for cell in range(point.size):
@@ -164,13 +164,13 @@ def _leaving(
     way: float,
     step: float,
 ) -> tuple[int, float]:
-    """The place of the basis that is at a bound first, within a step, and after which; -1 where none is."""
+    """Ratio test: return the place that blocks first, the step, and the bound; -1 if none blocks."""
     found, size = -1, 0.0
     for row in range(basis.size):
         change = -way * column[row]
         if abs(change) < _PIVOT:
             continue
-        room = 0.0  # of a relation that follows from the others: nothing moves it
+        room = 0.0  # of a dependent relation: it does not move
         if basis[row] >= 0:
             room = max(0.0, _room(bounds, point, basis[row], change) / abs(change))
         if room < step - _TIE or (found >= 0 and room <= step + _TIE and abs(change) > size):
@@ -187,7 +187,7 @@ def _move(
     entering: int,
     move: float,
 ) -> None:
-    """Move a cell, and with it those of the basis."""
+    """Move a cell, and the basis with it."""
     lower, upper = bounds
     point[entering] = min(max(point[entering] + move, lower[entering]), upper[entering])
     for row in range(basis.size):
@@ -198,7 +198,7 @@ def _move(
 
 @kernel
 def _place(basis: LongArray, cell: int) -> int:
-    """Where a cell is in the basis; -1 where it is not."""
+    """Return the place of a cell in the basis, or -1."""
     for row in range(basis.size):
         if basis[row] == cell:
             return row
@@ -215,7 +215,7 @@ def furthest(
     enough: float,
     most_steps: int,
 ) -> int:
-    """Move a cell as far as it goes.
+    """Maximise the movement of a cell.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def furthest(
         leaving, step = _leaving(bounds, point, basis, column, way, most)
         stalled = 0 if step > 0.0 else stalled + 1
         _move(bounds, point, basis, column, entering, way * step)
-        if leaving < 0:  # it went from one of its bounds to the other
+        if leaving < 0:  # from one of its bounds to the other
             point[entering] = upper[entering] if way > 0 else lower[entering]
             continue
         out = basis[leaving]

@@ -1,8 +1,4 @@
-"""Which cells are sensitive: who could compute what a respondent contributed, and how closely.
-
-Contributions x_1 >= x_2 >= ... of the respondents of a cell sum to its total X (Hundepool et al. 2012,
-Statistical Disclosure Control, section 4.2; Handbook on SDC, second edition 2024, section 4.2).
-"""
+"""Primary rules: mark the cells from which a contribution could be estimated too closely."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ _USUAL_RANGE = 20.0
 
 
 class PrimaryRule(ABC):
-    """Says which cells are sensitive, and how far an attacker must be kept from their values."""
+    """Rule that marks sensitive cells and sets their protection levels."""
 
     both: ClassVar[bool] = True
     """Whether the level holds below as above, "out of symmetry" (Handbook, section 4.2.2)."""
@@ -30,13 +26,13 @@ class PrimaryRule(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """How many of the largest contributions it looks at."""
+        """Number of largest contributions that the rule needs."""
 
     @abstractmethod
     def lacking(self, cells: Contributions) -> FloatArray:
-        """By how much each cell is too close, shape (n,): above 0 where it is sensitive.
+        """Return by how much each cell is too close, shape (n,): positive where it is sensitive.
 
-        That is the upper protection level: were the rest of the cell larger by so much, it would not be
+        That is the upper protection level: if the rest of the cell were larger by so much, it would not be
         sensitive (Handbook on SDC, section 4.2.2, table of upper protection levels).
         """
 
@@ -77,7 +73,7 @@ class PPercentRule(PrimaryRule):
 
     @property
     def width(self) -> int:
-        """The largest, and the intruders."""
+        """The largest, and those of the intruders."""
         return 1 + self.intruders
 
     def lacking(self, cells: Contributions) -> FloatArray:
@@ -126,7 +122,7 @@ class DominanceRule(PrimaryRule):
 
 @dataclass(frozen=True)
 class FrequencyRule(PrimaryRule):
-    """Fewer than n respondents are sensitive; the level is a share of the value.
+    """Minimum frequency rule: cells of fewer than n respondents are sensitive.
 
     A value of 0 says of each of them that it has nothing. Its level is the share of what so many respondents
     have on average (`share_of`).
@@ -156,7 +152,7 @@ class FrequencyRule(PrimaryRule):
 
     @property
     def width(self) -> int:
-        """It only counts."""
+        """The rule only counts."""
         return 1
 
     def lacking(self, cells: Contributions) -> FloatArray:
@@ -167,9 +163,9 @@ class FrequencyRule(PrimaryRule):
 
 @dataclass(frozen=True)
 class ZeroRule(PrimaryRule):
-    """Cells that are 0 although they have respondents: all of these are known to contribute nothing.
+    """Zero rule of τ-ARGUS: cells with respondents that are 0 disclose that each contributes nothing.
 
-    The zero rule of τ-ARGUS. There is room upwards only.
+    There is room upwards only.
 
     Attributes
     ----------
@@ -191,7 +187,7 @@ class ZeroRule(PrimaryRule):
 
     @property
     def width(self) -> int:
-        """It looks at the value only."""
+        """The rule uses the value only."""
         return 1
 
     def lacking(self, cells: Contributions) -> FloatArray:
@@ -202,7 +198,7 @@ class ZeroRule(PrimaryRule):
 
 @dataclass(frozen=True)
 class RequestRule(PrimaryRule):
-    """Cells whose largest respondent asked for protection, and is large enough or among few.
+    """Request rule: cells whose largest respondent asked for protection, and is large enough or among few.
 
     The rule of foreign trade statistics (Regulation (EC) 638/2004, Handbook on SDC, section 4.2.1) as
     τ-ARGUS has it: sensitive where ``x_1 > P/100 X``, with a P for each of two kinds of requests, or where
@@ -257,9 +253,9 @@ class RequestRule(PrimaryRule):
 
 
 def share_of(cells: Contributions, percent: float) -> FloatArray:
-    """So many % of each value; of 0, of what its respondents would have on average, shape (n,).
+    """Return a percentage of each value; for 0, of the average contributions of its respondents, shape (n,).
 
-    The average is that of the cell with most respondents, the total of the table; 1 where that is 0, too.
+    The average is that of the cell with most respondents, the total of the table; 1 if that is 0, too.
     """
     most = int(np.argmax(cells.respondents))
     average = abs(float(cells.published[most])) / max(float(cells.respondents[most]), 1.0) or 1.0
@@ -269,7 +265,7 @@ def share_of(cells: Contributions, percent: float) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """What rules say.
+    """Result of the primary rules.
 
     Attributes
     ----------
@@ -284,7 +280,7 @@ class Sensitive:
 
 
 def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive:
-    """Which cells are sensitive by some rule, with the largest of its levels; below 0 there is nothing."""
+    """Mark the cells that some rule finds sensitive, with their largest level; values stay nonnegative."""
     upper, lower = np.zeros(cells.total.size), np.zeros(cells.total.size)
     slack = cells.rounding
     for rule in rules:
@@ -296,5 +292,5 @@ def sensitive(rules: tuple[PrimaryRule, ...], cells: Contributions) -> Sensitive
 
 
 def least_of(rules: Sequence[PrimaryRule]) -> int:
-    """How many respondents a cell needs that is not sensitive by its number; 0 where no rule counts them."""
+    """Return the fewest respondents of a cell that is safe by its number; 0 if no rule counts them."""
     return max((rule.least for rule in rules if isinstance(rule, FrequencyRule)), default=0)

@@ -1,8 +1,8 @@
-"""The attacker: who knows all published cells, the relations, and bounds of the others.
+"""Attacker's linear program: the range of a cell, given published cells, relations and bounds.
 
-Written in deviations d from the true values: ``M d = 0`` and ``-below_i x_i <= d_i <= above_i x_i``, where
-x_i says whether cell i is suppressed (Fischetti and Salazar 2000). The largest d_p is how far up the attacker
-must think that cell p could be.
+In deviations d from the true values: ``M d = 0`` and ``-below_i x_i <= d_i <= above_i x_i``, where x_i tells
+whether cell i is suppressed (Fischetti and Salazar 2000). The largest d_p is how far up the attacker must
+consider cell p possible.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from linkrisk.arrays import FloatArray
 
 
 def reach(reduced: FloatArray, above: FloatArray, below: FloatArray) -> FloatArray:
-    """What each suppressed cell adds at most to the attacker's goal, by any multipliers u of the relations.
+    """Return the coefficients of a capacity constraint for any multipliers u of the relations.
 
     For every u, ``max goal d = max (goal - u M) d <= sum_i x_i max (goal - u M)_i d_i`` over the bounds: with
     these coefficients the sum over the suppressed cells is never less than the goal, whatever u is, and equal

@@ -1,10 +1,10 @@
-"""Which neighbouring multiple each inner cell goes to, changed one by one until all totals have theirs, too.
+"""Local search for controlled rounding: flips inner cells between multiples until all totals are feasible.
 
-A state is ``z`` in {0, 1} for each inner cell (`ControlledRounding`) and the sum of each total in whole steps
-of the base; a total is wrong by as many steps as it is beyond its neighbouring multiples. A flip moves a cell
-to its other multiple. Some total that is wrong is taken by chance, and of its cells the one whose flip makes
-the least wrong, and costs the least, even where that is more than before; it is left alone for some flips
-then (Selman, Kautz and Cohen 1994, Noise strategies for improving local search; Glover 1989, Tabu search).
+A state is ``z`` in {0, 1} for each inner cell (`ControlledRounding`) and the sum of each total in steps of
+the base; a total is wrong by its distance from its neighbouring multiples. An infeasible total is drawn at
+random, and its cell whose flip has the least penalty and cost is flipped, even if these increase; the cell is
+tabu for some flips then (Selman, Kautz and Cohen 1994, Noise strategies for improving local search; Glover
+1989, Tabu search).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
 
 _LOOKS = 100
-"""Cells of a total that are looked at, from one by chance on."""
+"""Cells of a total that are tried, from a random one on: better flips against speed."""
 
 _REST = 3
-"""Flips in which a cell is not flipped back, at most."""
+"""Longest tabu time of a cell, in flips: short ones intensify, long ones diversify."""
 
 
 class Flippable(NamedTuple):
-    """What flips change nothing of; k inner cells and t totals.
+    """Data that flips do not change, for k inner cells and t totals.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Flippable(NamedTuple):
 
 
 class Wrongs(NamedTuple):
-    """Totals that are wrong: `held` of them in `listed`; where each stands there, or -1; shape (t,)."""
+    """Infeasible totals: `held` of them in `listed`, with the place of each, or -1; shape (t,)."""
 
     listed: LongArray
     place: LongArray
@@ -69,13 +69,13 @@ class Wrongs(NamedTuple):
 
 @kernel
 def _beyond(table: Flippable, total: int, steps: int) -> int:
-    """By how many steps a total is wrong."""
+    """Return by how many steps a total is infeasible."""
     return int(max(0, table.low[total] - steps, steps - table.high[total]))
 
 
 @kernel
 def _flip(table: Flippable, upper: LongArray, steps: LongArray, wrongs: Wrongs, cell: int) -> float:
-    """Flip a cell; what it costs, all totals included."""
+    """Flip a cell; return the change of cost and penalties."""
     by = 1 - 2 * upper[cell]
     cost = by * table.gain[cell]
     upper[cell] += by
@@ -90,7 +90,7 @@ def _flip(table: Flippable, upper: LongArray, steps: LongArray, wrongs: Wrongs, 
 
 @kernel
 def _note(table: Flippable, steps: LongArray, wrongs: Wrongs, total: int) -> None:
-    """Note whether a total is wrong."""
+    """Record whether a total is infeasible."""
     listed, place, held = wrongs
     wrong = _beyond(table, total, steps[total]) > 0
     if wrong and place[total] < 0:
@@ -115,9 +115,9 @@ def _best(
     now: int,
     first: int,
 ) -> int:
-    """The cell whose flip helps a total, and makes the least wrong; -1 where there is none.
+    """Return the cell whose flip repairs a total at the least penalty and cost; -1 if there is none.
 
-    Cells whose `rests` are beyond `now` are left alone.
+    Cells whose `rests` exceed `now` are tabu.
     """
     begin = table.row_starts[total]
     many = table.row_starts[total + 1] - begin
@@ -144,7 +144,7 @@ def _best(
 def mended(
     table: Flippable, upper: LongArray, steps: LongArray, flips: int, random: np.random.Generator
 ) -> int:
-    """Flip cells until no total is wrong, so many times at most; how many are wrong then.
+    """Flip cells until all totals are feasible, up to a limit; return the number of infeasible ones.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def mended(
 def cheaper(
     table: Flippable, upper: LongArray, steps: LongArray, tries: int, depth: int, random: np.random.Generator
 ) -> float:
-    """What tries save: a cell goes to its nearer multiple, and what is wrong then is mended in few flips.
+    """Move cells to their nearer multiple, repair the totals in few flips, and return the savings.
 
     Parameters
     ----------

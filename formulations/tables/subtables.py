@@ -1,10 +1,9 @@
-"""Subtables, found from the relations alone: a cell that is split up, with all that its parts are split into.
+"""Finds subtables from the relations alone: a total with its parts, in all of their dimensions.
 
-In a hierarchical table of d variables a subtable has, for each variable, one code with those right below it.
-Its relations are those of the corner (a total, one relation for each variable), and of every part of the
-corner the relations that run parallel to the corner's others: their parts are parts of both. No codes are
-needed, so that linked tables and any other set of relations have subtables, too; a relation that fits no
-other is one alone.
+A subtable of a hierarchical table has, for each variable, one code with its direct children. Its relations
+are those of the corner (one per variable, all with the same total), and for every part of the corner the
+parallel relations, whose parts are parts of both. Codes are not needed, so that any set of relations has
+subtables, also of linked tables; a relation parallel to no other is alone.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from scipy import sparse
 from linkrisk.arrays import LongArray
 
 MOST_CELLS = 1000
-"""What an exact search of three variables and more can look through."""
+"""Cells up to which a subtable of three variables or more is small enough for the exact search."""
 
 _LEAST_AXES, _FEW_AXES, _MOST_AXES = 2, 4, 6
-"""Variables of a subtable that is never split; of one that loses one at a time; and at most."""
+"""Variables of a subtable that is never split, of one that loses one at a time, and of the largest."""
 
 _Group = frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
 class Subtable:
-    """Some relations of a table, and the cells in them.
+    """Some relations of a table, with their cells.
 
     Attributes
     ----------
@@ -47,7 +46,7 @@ class Subtable:
 
 
 def subtables(relations: sparse.csr_array, most_cells: int = MOST_CELLS) -> list[Subtable]:
-    """Every subtable, from the top down: each relation is in at least one, and none lies inside another.
+    """List the subtables from the top down: they cover all relations, and none contains another.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def subtables(relations: sparse.csr_array, most_cells: int = MOST_CELLS) -> list
 
 
 class _Structure:
-    """Which cell is the total of each relation, and what is below it."""
+    """Total of each relation, and the relations below it."""
 
     def __init__(self, relations: sparse.csr_array) -> None:
         self.total = totals(relations)
@@ -82,11 +81,11 @@ class _Structure:
         self._spanned: dict[tuple[int, ...], set[int]] = {}
 
     def crosses(self, one: int, other: int) -> bool:
-        """Whether two relations of a total are of different variables: their parts have parts in common."""
+        """Tell whether two relations of a total belong to different variables, by common parts of parts."""
         return bool(self.parallel(one, other)) and bool(self.parallel(other, one))
 
     def parallel(self, along: int, to: int) -> list[tuple[int, int]]:
-        """Parts of a relation, each with the relation of it that runs parallel to another."""
+        """Return parts of a relation, each with its relation parallel to another one."""
         if (along, to) not in self._parallel:
             common = self._parts_of_parts(to)
             self._parallel[along, to] = [
@@ -98,7 +97,7 @@ class _Structure:
         return self._parallel[along, to]
 
     def spanned(self, axes: tuple[int, ...]) -> set[int]:
-        """The relations of the subtable with these relations at its corner."""
+        """Return the relations of the subtable with these relations at its corner."""
         if axes in self._spanned:
             return self._spanned[axes]
         self._spanned[axes] = found = set(axes)
@@ -113,9 +112,9 @@ class _Structure:
         return found
 
     def _closest(self, along: int, to: int) -> dict[int, int]:
-        """Of each part of a relation one relation that runs parallel to another: that with as many parts.
+        """Return for each part of a relation one parallel to another, with a similar number of parts.
 
-        A variable with several hierarchies has more that do so, which are in subtables of their own.
+        A variable with several hierarchies has several, which belong to different subtables.
         """
         found: dict[int, int] = {}
         many = len(self.parts[to])
@@ -126,7 +125,7 @@ class _Structure:
         return found
 
     def cells_in(self, rows: _Group) -> int:
-        """How many cells some relations have."""
+        """Count the cells of some relations."""
         return len(set().union(*(self.parts[row] for row in rows))) + 1
 
     def _parts_of_parts(self, row: int) -> set[int]:
@@ -136,7 +135,7 @@ class _Structure:
         return self._common[row]
 
     def _depths(self, cells: int) -> list[int]:
-        """Of every cell: one more than the deepest total that it is a part of."""
+        """Return the depth of every cell: one more than the deepest total of which it is a part."""
         depth, waiting = [0] * cells, [0] * cells
         for row, total in enumerate(self.total):
             if total >= 0:
@@ -155,9 +154,9 @@ class _Structure:
 
 
 def totals(relations: sparse.csr_array) -> LongArray:
-    """The cell of each relation whose sign no other has, shape (m,); of two cells, that with the usual sign.
+    """Return the total of each relation, shape (m,): the only cell of its sign, or of the usual sign.
 
-    Where there is none, the first cell stands for the total.
+    Without such a cell the first one is the total.
     """
     found, usual = np.full(relations.shape[0], -1, dtype=np.int64), 0.0
     rows = list(
@@ -181,7 +180,7 @@ def totals(relations: sparse.csr_array) -> LongArray:
 
 
 def _cliques(found: _Structure, below: list[int]) -> Iterator[tuple[int, ...]]:
-    """Largest sets of a total's relations that cross each other (Bron and Kerbosch 1973)."""
+    """List the maximal sets of a total's relations that cross each other (Bron and Kerbosch 1973)."""
     near = {one: {other for other in below if other != one and found.crosses(one, other)} for one in below}
 
     def extended(chosen: set[int], left: set[int], seen: set[int]) -> Iterator[tuple[int, ...]]:
@@ -199,7 +198,7 @@ def _cliques(found: _Structure, below: list[int]) -> Iterator[tuple[int, ...]]:
 def _small(
     found: _Structure, cliques: Iterator[tuple[int, ...]], most_cells: int
 ) -> dict[tuple[int, ...], _Group]:
-    """The subtables of these corners; of fewer variables where one has too many cells, but at least two."""
+    """List the subtables of these corners, with fewer variables if they are too large, but at least two."""
     waiting, groups = list(cliques), {}
     seen = set(waiting)
     while waiting:
@@ -216,7 +215,7 @@ def _small(
 
 
 def _largest(groups: dict[_Group, int]) -> list[_Group]:
-    """Groups that lie inside no other."""
+    """Keep groups that are in no other."""
     holders: dict[int, list[_Group]] = {}
     for group in groups:
         for row in group:

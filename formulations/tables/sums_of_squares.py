@@ -1,10 +1,9 @@
-"""Sums of squares in linear programs: tangents of each square, written down when a point violates them.
+"""Linearises sums of squares by perspective cuts, separated when a point violates them.
 
-A column t stands for ``weight x^2 / z``, where z is 1, or a choice (0 or 1) that x is 0 without: then the row
-of the point r is ``t >= weight (2 r x - r^2 z)``. That is the perspective of the square, which makes the
-relaxation much stronger than the square alone: what is chosen by half costs more than half the square
-(Frangioni and Gentile 2006, Perspective cuts for a class of convex 0-1 mixed integer programs, Mathematical
-Programming 106, 225-236).
+A column t stands for ``weight x^2 / z``, where z is 1, or a choice (0 or 1) without which x is 0. The cut at
+the point r is ``t >= weight (2 r x - r^2 z)``. This perspective makes the relaxation much stronger than the
+square: a fractional choice costs more (Frangioni and Gentile 2006, Perspective cuts for a class of convex 0-1
+mixed integer programs, Mathematical Programming 106, 225-236).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _ALMOST_NONE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """Separates tangents; the columns are x, choices, and one t for each x.
+    """Separates perspective cuts; the columns are x, choices, and one t for each x.
 
     Attributes
     ----------
@@ -45,11 +44,11 @@ class Tangents:
 
     @property
     def fractional(self) -> bool:
-        """Optima of the relaxation are worth their rows."""
+        """Fractional optima of the relaxation are worth separating."""
         return True
 
     def __call__(self, x: FloatArray) -> Cuts:
-        """The tangents that a point violates."""
+        """Return the cuts that a point violates."""
         size = self.weight.size
         chosen = self._chosen(x)
         at = np.maximum(x[:size], 0.0) / np.maximum(chosen, _ALMOST_NONE)
@@ -62,7 +61,7 @@ class Tangents:
         return np.where(self.choice < 0, 1.0, np.clip(np.where(self.needs > 0, z, 1.0 - z), 0.0, 1.0))
 
     def rows(self, wanted: LongArray, at: FloatArray) -> Cuts:
-        """The tangents of some x, each at a point of it: ``t - 2 w r x + w r^2 z >= 0``."""
+        """Return the cuts of some x, each at a point of it: ``t - 2 w r x + w r^2 z >= 0``."""
         count, weight = np.arange(wanted.size), self.weight[wanted]
         has = np.flatnonzero(self.choice[wanted] >= 0)
         square = weight * at**2
@@ -71,7 +70,7 @@ class Tangents:
         places = np.concatenate([self.columns + wanted, wanted, self.choice[wanted][has]])
         data = np.concatenate([np.ones(wanted.size), -2.0 * weight * at, (sign * square)[has]])
         shape = (wanted.size, self.columns + self.weight.size)
-        # z is the choice, or 1 less the choice, or 1: what of it is constant goes to the right.
+        # z is the choice, or 1 less the choice, or 1: its constant part goes to the right.
         least = np.where((self.choice[wanted] >= 0) & (sign > 0), 0.0, -square)
         return Cuts(
             sparse.csr_array((data, (rows, places)), shape=shape), least, np.full(wanted.size, np.inf)
@@ -79,7 +78,7 @@ class Tangents:
 
 
 def with_squares(linear: MilpModel, weight: FloatArray, choices: LongArray) -> MilpModel:
-    """The model with the sum of weighted squares as its objective.
+    """Return the model with the sum of weighted squares as its objective.
 
     Parameters
     ----------

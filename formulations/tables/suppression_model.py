@@ -19,17 +19,17 @@ from linkrisk.formulations.programs import Cuts, MilpModel, Separator, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 
 _NOTHING = 1e-7
-"""A coefficient of so little is none."""
+"""Coefficient below which a cell is left out."""
 
 _LEFT = 1e-3
-"""The least share of a level that rows are made for."""
+"""Least residual level for which rows are made, as a share of the level."""
 
 _SAFE = 1e-12
-"""More than what a sum of coefficients is off by in floating point."""
+"""Margin above the rounding error of a sum of coefficients."""
 
 
 def suppression_model(table: CellTable, separator: Separator | None) -> MilpModel:
-    """The program; its columns are the cells.
+    """Return the integer program, whose columns are the cells.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def suppression_model(table: CellTable, separator: Separator | None) -> MilpMode
 
 
 def alone_rows(table: CellTable) -> Cuts:
-    """Of every relation with one primary cell: another cell is suppressed, as else it is known exactly."""
+    """Require another suppressed cell in each relation with one primary cell, which it would disclose."""
     relations = sparse.csr_array(table.relations)
     inside, count = relations.indices, relations.shape[0]
     rows = np.repeat(np.arange(count), np.diff(relations.indptr))
@@ -65,10 +65,10 @@ def alone_rows(table: CellTable) -> Cuts:
 
 
 class BridgeRows:
-    """Free cells that are suppressed by more than all others of a relation together.
+    """Separates bridgeless inequalities: a free cell is suppressed only with another of each relation.
 
-    A cell that is suppressed alone in a relation is known exactly, so that publishing it changes nothing: no
-    cheapest pattern has one, if all costs are above 0. In each relation only the largest cell can be so.
+    A cell suppressed alone in a relation is disclosed, so that publishing it changes nothing: no optimal
+    pattern has one if all costs are positive. In each relation only the largest cell can violate this.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class BridgeRows:
         self._free = (table.free & (table.cost > 0))[self._inside]
 
     def __call__(self, x: FloatArray, least: float) -> Cuts:
-        """Rows that a point, shape (n,), violates by more than `least`."""
+        """Return the rows that a point, shape (n,), violates by more than `least`."""
         there = x[self._inside]
         sums = np.bincount(self._rows, there, self._shape[0])
         entry = np.flatnonzero(self._free & (2.0 * there - sums[self._rows] > least))
@@ -97,7 +97,7 @@ class BridgeRows:
         return Cuts(matrix, np.zeros(entry.size), np.full(entry.size, np.inf))
 
     def without_bridges(self, suppressed: BoolArray) -> BoolArray:
-        """A pattern less the free cells that are alone in a relation, again and again, shape (n,)."""
+        """Publish free cells that are alone in a relation, repeatedly, shape (n,)."""
         suppressed = suppressed.copy()
         while True:
             there = suppressed[self._inside]
@@ -111,12 +111,11 @@ class BridgeRows:
 def capacity_row(
     reach: FloatArray, level: float, given: BoolArray | None = None
 ) -> tuple[LongArray, FloatArray, float]:
-    """One constraint: its cells, their coefficients, and its right-hand side, which is about 1.
+    """Return a capacity constraint: its cells, their coefficients, and its right-hand side, about 1.
 
-    What cells that are `given` add is taken off the level, whether they are suppressed or not; of what is
-    left, a coefficient that is above it is cut to it, as one such cell is enough (knapsack cover
-    inequalities: Carr, Fleischer, Leung and Phillips 2000). Coefficients of next to nothing are left out; the
-    right-hand side is as much less, so that every pattern that protects keeps the row.
+    The contributions of `given` cells, suppressed or not, are subtracted from the level, and coefficients are
+    cut to the rest (knapsack cover inequalities: Carr, Fleischer, Leung and Phillips 2000). Tiny coefficients
+    are dropped with a corresponding reduction of the right-hand side, so that the row stays valid.
 
     Parameters
     ----------

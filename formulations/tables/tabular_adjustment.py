@@ -30,14 +30,14 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.sums_of_squares import with_squares
 
 FAR = 1e-6
-"""By how much of its level a sensitive cell may be nearer and still count as far enough."""
+"""Share of its level by which a sensitive cell may be nearer and still count as far enough."""
 
 _CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TabularAdjustment:
-    """A table to be adjusted.
+    """Table to be adjusted.
 
     Attributes
     ----------
@@ -88,24 +88,24 @@ class TabularAdjustment:
 
     @property
     def below(self) -> FloatArray:
-        """How far each cell may go down, shape (n,)."""
+        """Return how far each cell may go down, shape (n,)."""
         far = np.where(self.table.fixed, 0.0, self.table.below)
         return np.floor(far) if self.whole else far
 
     @property
     def above(self) -> FloatArray:
-        """How far each cell may go up, shape (n,)."""
+        """Return how far each cell may go up, shape (n,)."""
         far = np.where(self.table.fixed, 0.0, self.table.above)
         return np.floor(far) if self.whole else far
 
     @property
     def least_up(self) -> FloatArray:
-        """How far up a sensitive cell has to go, if it goes up; 0 for those that may not, and for others."""
+        """Least movement up of a sensitive cell that goes up; 0 for other cells."""
         return self._level(self.table.upper_level)
 
     @property
     def least_down(self) -> FloatArray:
-        """How far down a sensitive cell has to go, if it goes down."""
+        """Least movement down of a sensitive cell that goes down."""
         return self._level(np.zeros(len(self)) if self.up else self.table.lower_level)
 
     def _level(self, level: FloatArray) -> FloatArray:
@@ -114,12 +114,12 @@ class TabularAdjustment:
 
     @property
     def choices(self) -> LongArray:
-        """The sensitive cells that may go either way."""
+        """Sensitive cells with both directions."""
         return np.flatnonzero((self.least_up > 0) & (self.least_down > 0))
 
     @property
     def relaxed(self) -> TabularAdjustment:
-        """The same in any numbers: levels and bounds stay whole, so that its cost is a bound."""
+        """Return the continuous relaxation with integral levels and bounds, whose cost is a dual bound."""
         table = replace(
             self.table,
             lower=self.table.value - self.below,
@@ -131,7 +131,7 @@ class TabularAdjustment:
         return replace(self, table=table, whole=False)
 
     def bounds(self, goes_up: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Of the changes of all cells, where each sensitive one goes the way that is given.
+        """Return the bounds of all changes for given directions of the sensitive cells.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class TabularAdjustment:
         return lower, np.where(down, -self.least_down, self.above)
 
     def model(self, most: float = np.inf) -> MilpModel:
-        """The program; its columns are p, q, b of `choices`, and where squares count those of p and q.
+        """Return the program; its columns are p, q, b of `choices`, and for squares those of p and q.
 
         Parameters
         ----------
@@ -169,12 +169,12 @@ class TabularAdjustment:
         return with_squares(linear, np.tile(self.weight, 2), at) if self.quadratic else linear
 
     def furthest(self, most: float) -> tuple[FloatArray, FloatArray]:
-        """How far each cell can go up, and down, in an adjustment that costs so much at most."""
+        """Return how far each cell can go up and down in an adjustment of limited cost."""
         far = np.sqrt(most / self.weight) if self.quadratic else most / self.weight
         return self._furthest(far * (1.0 + _CLOSE))
 
     def _furthest(self, far: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The largest p and q of each cell, where none changes by more than so much."""
+        """Return the largest p and q of each cell, within a limit on each."""
         far = np.floor(far + FAR) if self.whole else far
         up, down = np.minimum(self.above, far), np.minimum(self.below, far)
         up[(self.least_down > 0) & (self.least_up == 0)] = 0.0
@@ -182,7 +182,7 @@ class TabularAdjustment:
         return np.maximum(up, self.least_up), np.maximum(down, self.least_down)
 
     def _rows(self, up: FloatArray, down: FloatArray) -> sparse.csr_array:
-        """Relations, then four rows for each of `choices`: far enough one way, and 0 the other."""
+        """Return the relations, then four rows for each of `choices`: far enough one way, and 0 the other."""
         cells, count = len(self), self.choices.size
         one = sparse.csr_array((np.ones(count), (np.arange(count), self.choices)), shape=(count, cells))
         levels = self.least_up[self.choices], self.least_down[self.choices]
@@ -199,30 +199,30 @@ class TabularAdjustment:
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
 
     def changes(self, columns: FloatArray) -> FloatArray:
-        """The changes of all cells at a point of the model, shape (n,)."""
+        """Return the changes of all cells at a point of the model, shape (n,)."""
         return np.asarray(columns[: len(self)] - columns[len(self) : 2 * len(self)])
 
     def ways(self, columns: FloatArray) -> BoolArray:
-        """Which of `choices` go up at a point of the model."""
+        """Tell which of `choices` go up at a point of the model."""
         start = 2 * len(self)
         return np.asarray(columns[start : start + self.choices.size] > 0.5)
 
     def columns(self, change: FloatArray) -> FloatArray:
-        """The point of the model for changes that are far enough."""
+        """Return the point of the model for changes that are far enough."""
         parts = [np.maximum(change, 0.0), np.maximum(-change, 0.0)]
         both = np.concatenate(parts)
         ways = (change[self.choices] > 0).astype(np.float64)
         return np.concatenate([both, ways, *([np.tile(self.weight, 2) * both**2] if self.quadratic else [])])
 
     def cost(self, change: FloatArray) -> float:
-        """The weighted sum of changes, or of their squares."""
+        """Return the weighted sum of changes, or of their squares."""
         return float(self.weight @ (change**2 if self.quadratic else np.abs(change)))
 
     def least(self, multipliers: FloatArray, allowed: tuple[BoolArray, BoolArray] | None = None) -> float:
-        """What any multipliers u of the relations prove: no adjustment costs less (Lagrange).
+        """Compute the Lagrangian dual bound of any multipliers u of the relations.
 
-        The sum of ``min weight_i f(d) - (u M)_i d`` over what d each cell may have by itself, nothing
-        relaxed: a sensitive cell is far up or far down. No optimiser has to be believed.
+        It is the sum of ``min weight_i f(d) - (u M)_i d`` over the possible d of each cell alone, where a
+        sensitive cell is far up or far down. It does not depend on an optimiser.
 
         Parameters
         ----------
@@ -241,7 +241,7 @@ class TabularAdjustment:
         return float(np.minimum(*each).sum())
 
     def _cheapest(self, low: FloatArray, high: FloatArray, slope: FloatArray) -> FloatArray:
-        """The least ``weight f(d) - slope d`` over ``low <= d <= high``, where d is not negative."""
+        """Minimise ``weight f(d) - slope d`` over ``low <= d <= high``, for nonnegative d."""
         if self.quadratic:
             at = np.clip(slope / (2.0 * self.weight), low, high)
             return np.asarray(self.weight * at**2 - slope * at)
@@ -249,7 +249,7 @@ class TabularAdjustment:
         return np.asarray(steep * np.where(steep >= 0.0, low, high))
 
     def wrong(self, change: FloatArray) -> str | None:
-        """Why the table with these changes is no adjustment, counted from its values; None where it is."""
+        """Explain why the changed table is no adjustment, from its values; None if it is."""
         table = self.table
         if self.whole and (change != np.round(change)).any():
             return f"cell {int(np.argmax(change != np.round(change)))} changes by no whole number"

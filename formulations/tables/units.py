@@ -1,7 +1,6 @@
-"""What values of tables are measured in: a smaller unit where all are small, and the grid that all are on.
+"""Rescales tables whose values are below the absolute tolerance of 1e-9, and finds their common grid.
 
-Tolerances of 1e-9 mean nothing where all values are less. And amounts come in whole numbers, in cents, in
-thousands: a value that is not on the grid of the others shows that it was changed.
+Published amounts are integers, cents or thousands: a value off the common grid shows that it was changed.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_table import CellTable
 
 MOST_DECIMALS = 9
-"""Values with more of them are on no grid that a reader would see."""
+"""Decimals beyond which values have no grid that a reader would notice."""
 
 _MOST_STEPS = 2.0**50
-"""Values of so many steps of a grid are no whole numbers in floating point any more."""
+"""Steps of a grid beyond which values are not exact in floating point."""
 
 _NEAR = 1e-12
-"""Relative to a value: what sums of decimals are off."""
+"""Rounding error of sums of decimals, relative to a value."""
 
 _CLOSE = 1e-9
-"""Relative to a level: by how much of itself it may be beyond a step of the grid."""
+"""Relative excess over a step of the grid up to which a level is not rounded up."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The coarsest step that all values of a table are multiples of: ``factor / 10**decimals``.
+    """Coarsest step of which all values of a table are multiples: ``factor / 10**decimals``.
 
     Attributes
     ----------
@@ -44,7 +43,7 @@ class Grid:
 
     @classmethod
     def of(cls, values: FloatArray) -> Grid | None:
-        """The grid of some values; None where they have more digits than decimals that are written."""
+        """Return the grid of some values; None if they have more digits than written decimals."""
         for decimals in range(MOST_DECIMALS + 1):
             scaled = np.abs(values) * 10.0**decimals
             whole = np.round(scaled)
@@ -57,30 +56,30 @@ class Grid:
 
     @property
     def step(self) -> float:
-        """In units of the values."""
+        """Return the step, in units of the values."""
         return float(self.factor / 10.0**self.decimals)
 
     def steps(self, values: FloatArray) -> FloatArray:
-        """How many steps values are, which need not be whole."""
+        """Convert values to steps, which need not be integral."""
         return np.asarray(values * 10.0**self.decimals / self.factor)
 
     def values(self, steps: FloatArray) -> FloatArray:
-        """The values of whole steps, each the float that is nearest to its decimals."""
+        """Convert integral steps to values, each the float nearest to its decimals."""
         return np.asarray(np.round(steps) * self.factor / 10.0**self.decimals)
 
     def nearest(self, values: FloatArray) -> FloatArray:
-        """Values rounded to the grid."""
+        """Round values to the grid."""
         return self.values(self.steps(values)) + 0.0
 
     def above(self, levels: FloatArray) -> FloatArray:
-        """Levels rounded up to the grid."""
+        """Round levels up to the grid."""
         steps = self.steps(levels)
         return self.values(np.ceil(steps * (1.0 - _CLOSE)))
 
     def table(self, table: CellTable) -> CellTable:
-        """A table in whole steps: its bounds inside of those that it had, its levels rounded up.
+        """Return a table in integral steps, with bounds rounded inwards and levels rounded up.
 
-        A way that leaves no multiple within the bounds is closed, as its level is 0.
+        A direction without a multiple within the bounds is closed, as its level is 0.
 
         Raises
         ------
@@ -113,7 +112,7 @@ class Grid:
 
 
 def _of_twos_and_fives(whole: int) -> int:
-    """The largest divisor that is a product of 2 and 5; 1 for 0."""
+    """Return the largest divisor that is a product of 2 and 5; 1 for 0."""
     found = 1
     for prime in (2, 5):
         while whole and whole % (found * prime) == 0:
@@ -122,9 +121,9 @@ def _of_twos_and_fives(whole: int) -> int:
 
 
 def in_units(table: CellTable) -> tuple[CellTable, float]:
-    """A table in a unit in which some cell can move by 1 at least, and the unit, which is 1 or less.
+    """Rescale a table such that some cell can move by 1 at least; return the unit, at most 1, too.
 
-    The unit is a power of 2, so that no digit is lost. Costs are no values, and stay.
+    The unit is a power of 2, so that no digit is lost. Costs are unchanged.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Witnesses: deviations that an attacker cannot exclude, counted without any optimiser.
+"""Verifies witnesses: deviations that an attacker cannot exclude, without any optimiser.
 
-A witness is a vector d with ``M d = 0`` and ``-below <= d <= above`` that is 0 on all published cells. The
-true values plus d, or plus a part of it, are then possible for all that an attacker knows; so every cell can
-be as far away as d says. This file shares nothing with the search for them.
+A witness is a vector d with ``M d = 0`` and ``-below <= d <= above`` that is 0 on all published cells. An
+attacker cannot exclude the true values plus a share of d, so that every cell can be as far away as d. This
+file shares nothing with the search for witnesses.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 
 _CLOSE = 1e-7
-"""What the terms of a relation may miss 0 by, relative to the sum of their sizes and at least to 1."""
+"""Residual of a relation allowed for rounding, relative to the sum of sizes of its terms and to 1."""
 
 _TOGETHER, _FULL = 256, 0.1
-"""Witnesses that are counted at a time; as full matrices where they move more than this share of cells."""
+"""Witnesses verified at a time, and the density from which they are dense matrices: memory against speed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """How far an attacker must think that cells could be from their values.
+    """Ranges of cells that an attacker must consider possible.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Reach:
     up: FloatArray
 
     def meets(self, demand: Demand, short: float = 0.0) -> bool:
-        """Whether a demand is met, but for a share of its level."""
+        """Tell whether a demand is met, up to a share of its level."""
         reached = self.up[demand.cell] * demand.up + self.down[demand.cell] * demand.down
         return bool(reached >= demand.level * (1.0 - short))
 
 
 def counted_reach(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> Reach:
-    """How far witnesses prove that cells can go.
+    """Compute the ranges of cells that witnesses prove.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def counted_reach(table: CellTable, suppressed: BoolArray, witnesses: Sequence[W
 
 
 def valid(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> list[Witness]:
-    """Those that are witnesses for this table and pattern."""
+    """Return those that are witnesses for this table and pattern."""
     faults = _faults(table, suppressed, witnesses)
     return [one for number, one in enumerate(witnesses) if number not in faults]
 
 
 def _faults(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness]) -> dict[int, str]:
-    """Why some are none, by their numbers, in ascending order."""
+    """Return the reasons why some are invalid, by their numbers, in ascending order."""
     magnitude, faults = abs(table.relations), {}
     for start in range(0, len(witnesses), _TOGETHER):
         some = witnesses[start : start + _TOGETHER]
@@ -99,7 +99,7 @@ def _faults(table: CellTable, suppressed: BoolArray, witnesses: Sequence[Witness
 def _faults_of(
     table: CellTable, magnitude: sparse.csr_array, suppressed: BoolArray, witnesses: Sequence[Witness]
 ) -> dict[int, str]:
-    """Those of a few; the relations with all coefficients positive are given."""
+    """Return those of a few; `magnitude` are the relations with absolute coefficients."""
     number = np.repeat(np.arange(len(witnesses)), [one.cells.size for one in witnesses])
     cells = np.concatenate([one.cells for one in witnesses])
     moved = np.concatenate([one.deviations for one in witnesses])
@@ -119,7 +119,7 @@ def _faults_of(
 def _unbalanced(
     relations: sparse.csr_array, magnitude: sparse.csr_array, moved: sparse.csc_array
 ) -> list[tuple[int, int]]:
-    """Relations and columns whose terms miss 0 by more than rounding."""
+    """Return relations and columns with a residual beyond rounding."""
     if moved.nnz > _FULL * moved.shape[0] * moved.shape[1]:
         full = moved.toarray()
         off = np.abs(relations @ full)
