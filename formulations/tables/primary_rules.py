@@ -1,4 +1,8 @@
-"""Primary rules: mark the cells from which a contribution could be estimated too closely."""
+"""Primary rules: mark the cells from which a contribution could be estimated too closely.
+
+Contributions x_1 >= x_2 >= ... of the respondents of a cell sum to its total X (Hundepool et al. 2012,
+Statistical Disclosure Control, section 4.2; Handbook on SDC, second edition 2024, section 4.2).
+"""
 
 from __future__ import annotations
 

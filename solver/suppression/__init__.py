@@ -1,4 +1,4 @@
-"""Suppression: values of key variables taken out of a file at least cost, with a bound, and counted again.
+"""Local suppression of microdata: searches at the least cost, with a dual bound and an audit.
 
 May import `linkrisk.formulations`, `linkrisk.datasets` and `solver.run`.
 """

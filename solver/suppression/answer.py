@@ -1,4 +1,4 @@
-"""Search tasks of suppression and their answers, which are written to files and read again."""
+"""Defines search tasks of suppression and their answers, also as files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GIVEN = "none: the answer was given"
 
 @dataclass(frozen=True, eq=False)
 class SearchTask:
-    """A problem and the means to solve it, as every search takes them."""
+    """Problem with the clock, backend and seed of its search."""
 
     problem: Problem
     clock: Clock  # when it has expired, a search returns its best answer, with its bound
@@ -37,18 +37,18 @@ class SearchTask:
     seed: int = 0  # of random choices
 
     def tell(self, work: str) -> None:
-        """Report the work that is being done."""
+        """Report the current step."""
         if self.report is not None:
             self.report(Progress.uncounted(_PHASE, work))
 
     def tell_answer(self, cost: int, bound: int, work: str = "") -> None:
-        """Report the best answer, with the work that is being done."""
+        """Report the incumbent with the current step."""
         self.tell(f"cost {cost / SCALE:,.6g}, at least {bound / SCALE:,.6g}{'; ' + work if work else ''}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answer:
-    """Values suppressed in each record."""
+    """Suppressed values of each record."""
 
     taken: LongArray  # (n,): key variables, as bits
     cost: int  # in parts of `problem.SCALE`
@@ -62,7 +62,7 @@ class Answer:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Priced(Answer):
-    """An answer with prices that prove a bound by themselves."""
+    """Answer with prices that prove its dual bound."""
 
     prices: LongArray  # (T,): of a record of each row type; see `node_prices.bound_of`
     by_prices: int  # the bound that they prove
@@ -70,17 +70,17 @@ class Priced(Answer):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Recoded(Answer):
-    """An answer to the joint problem; its cost is all that is lost."""
+    """Answer to the joint problem, whose cost includes the loss by recoding."""
 
     levels: Levels
-    by_recoding: int  # lost by that alone
-    points: int  # of the lattice
-    open_points: int  # of these, not known to be no better
+    by_recoding: int  # loss by recoding alone
+    points: int  # points of the lattice
+    open_points: int  # points not yet excluded
 
 
 @dataclass(frozen=True, eq=False)
 class GivenAnswer:
-    """Rows of suppressed values by key variable, and levels of recoding, for use without a search."""
+    """Suppressed rows by key variable, and levels of recoding, to be used without a search."""
 
     records: int  # of its table
     taken: Mapping[str, LongArray]  # rows from 0
@@ -115,7 +115,7 @@ class GivenAnswer:
         return cls(found["records"], _rows(found, path), levels)
 
     def answer(self, problem: Problem, recodings: Recodings | None) -> Answer:
-        """The answer to a problem, with its costs; a DataError if it is of another one."""
+        """Return the answer to a problem, with its costs; a DataError if it belongs to another one."""
         names, many = problem.table.names, len(problem.table.codes)
         if self.records != many:
             raise DataError(f"the answer is for {self.records} records, not {many}: it is of another table")

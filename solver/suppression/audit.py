@@ -1,6 +1,6 @@
-"""Audit of a suppression: counts of its input and output that share nothing with the search.
+"""Audits a suppression: recounts its input and output independently of the search.
 
-They are made by pandas and numpy from the tables alone; only the formula of individual risk is shared.
+It uses pandas and numpy on the tables alone; only the formula of individual risk is shared.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from linkrisk.solver.suppression import steering
 def all_parts(
     tables: Iterable[tuple[Sequence[str], float]], by_dimension: Mapping[int, float]
 ) -> dict[tuple[str, ...], float]:
-    """Every table and every part of one, with its threshold.
+    """List every table and every part of one, with its threshold.
 
-    A part has that of its number of variables, or else the largest of the tables that it is in.
+    A part has the threshold of its number of variables, or else the largest of its tables.
     """
     given = {tuple(names): threshold for names, threshold in tables}
     found: dict[tuple[str, ...], float] = {}
@@ -149,12 +149,12 @@ def _loose(columns: pd.DataFrame, counts: pd.Series) -> FloatArray | None:
 
 
 MOST_CATEGORIES = 20
-"""Of a variable with more, the most frequent are listed, and all others are one line."""
+"""Categories listed per variable; the others share one line."""
 
 
 @dataclass(frozen=True, eq=False)
 class BeforeAndAfter:
-    """The key variables in checked tables (n, q), before and after suppression."""
+    """Key variables in checked tables (n, q), before and after suppression."""
 
     before: pd.DataFrame
     after: pd.DataFrame

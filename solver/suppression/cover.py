@@ -1,13 +1,13 @@
-"""Cover: every minimal unsafe combination of every record loses a value, at least cost, proven.
+"""Solves the cover problem: every minimal unsafe combination of every record loses a value, at least cost.
 
-That is how mu-ARGUS protects a file (Hundepool and Willenborg 1997): a suppressed value makes the
-combinations that it was in safe, and nothing is counted again. Records are independent but for the variables
-of their households, so that the optimum is the sum of many small ones.
+So mu-ARGUS protects a file (Hundepool and Willenborg 1997): a suppressed value makes its combinations safe,
+and the output is not recounted. Records are coupled only by the variables of their households, so that the
+problem decomposes into many small set covers, each solved to optimality.
 
-The recount of sets of at most so many key variables repeats it: where a missing value is a category of its
-own, no suppression makes a combination of values more frequent. So every unsafe combination of the input
-loses a value, and the optimum of the cover is a bound. Its answer is counted again, and new unsafe
-combinations lose a value too, until there are none.
+The recount of sets with a limited number of key variables repeats it: if a missing value is a category of its
+own, suppression makes no combination of values more frequent. Every unsafe combination of the input must
+therefore lose a value, and the optimum of the cover is a dual bound. Its answer is recounted, and new unsafe
+combinations are covered, too, until there are none.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from linkrisk.solver.suppression.answer import Answer, SearchTask
 from linkrisk.solver.suppression.problem import Problem
 
 PROOF = "record by record"
-"""Branch and bound for every record, or household, by itself."""
+"""Branch and bound for every record, or household, alone."""
 
 PROOF_BY_INPUT = "unsafe combinations of the input"
-"""Each of them loses a value."""
+"""Cover of the unsafe combinations of the input."""
 
 
 def cover(task: SearchTask, minimal: MinimalUnsafe) -> Answer:
@@ -162,14 +162,14 @@ def _cells(taken: LongArray, bits: LongArray) -> NDArray[np.bool_]:
 
 
 def _cheapest(problem: Problem) -> int:
-    """The least cost of a value."""
+    """Return the least cost of a value."""
     return min(int(cost) for at, cost in enumerate(problem.cost) if problem.allowed >> at & 1)
 
 
 def _joining(problem: Problem, codes: Codes) -> LongArray:
-    """Values that further records lose, the cheapest, if fewer than k are without any value of some keys.
+    """Suppress further cheapest values if fewer than k records lack all values of some keys.
 
-    Missing values of these keys are then a combination of k records, as any other.
+    Missing values of these keys are then a combination of k records, like any other.
     """
     gaps, keys = codes == MISSING, range(codes.shape[1])
     for size in range(1, problem.dimension + 1):

@@ -1,4 +1,4 @@
-"""Primal heuristics of suppression: assignments to nodes by greedy filling and diving; methods in use today.
+"""Primal heuristics of suppression: greedy assignment to nodes, diving, and methods in use today.
 
 For the cover problem, `each_by_itself` breaks one minimal unsafe combination after the other at its cheapest
 variable, and `greedily` takes the value that is cheapest for the combinations that it breaks, again and again
@@ -31,7 +31,7 @@ from linkrisk.solver.suppression import steering
 
 @dataclass(eq=False)
 class Assignment:
-    """Records by entry: a feasible or partial answer to the recount problem."""
+    """Numbers of records by entry: a feasible or partial answer to the recount problem."""
 
     nodes: Nodes
     records: LongArray  # (E,): how many take each entry
@@ -42,14 +42,14 @@ class Assignment:
 
     @property
     def allowed(self) -> bool:
-        """Whether every record has a place, and every node k records or none."""
+        """Tell whether every record has a place, and every node k records or none."""
         nodes = self.nodes
         placed = np.bincount(nodes.row_type, self.records, len(nodes.count))
         complete = bool((placed == nodes.count).all() and (self.records >= 0).all())
         return complete and _filled(self.inside, nodes.k)
 
     def move(self, entries: LongArray, by: LongArray) -> bool:
-        """Change the records of some entries, if every node then holds k or none; whether it was done.
+        """Move records between entries if every node then has k or none; tell whether it was done.
 
         An entry may occur several times; every row type keeps its number of records.
         """
@@ -65,7 +65,7 @@ class Assignment:
         return True
 
     def taken(self, of: LongArray) -> LongArray:
-        """Suppressed variables (n,) of each record, as bits; `of` (n,) has the row types."""
+        """Return the suppressed variables (n,) of each record, as bits; `of` (n,) has the row types."""
         used = np.flatnonzero(self.records)
         order = used[np.argsort(self.nodes.row_type[used], kind="stable")]
         masks = np.repeat(self.nodes.pattern[order].astype(np.int64), self.records[order])
@@ -79,7 +79,7 @@ def _filled(inside: LongArray, k: int) -> bool:
 
 
 def greedy(nodes: Nodes) -> Assignment:
-    """Fill nodes in the order of their costs, each with all records left for it, if these are k or more."""
+    """Fill nodes in the order of their costs with all records left for them, if these are k or more."""
     least = np.minimum.reduceat(nodes.cost, nodes.start[:-1])
     order = np.lexsort((-nodes.sums(nodes.count[nodes.row_type]), least))
     left, records = nodes.count.copy(), np.zeros(nodes.entries, dtype=np.int64)
@@ -88,7 +88,7 @@ def greedy(nodes: Nodes) -> Assignment:
 
 
 def completed(nodes: Nodes, records: LongArray, left: LongArray) -> Assignment:
-    """Place the records left: in used nodes, or else in the node that keeps least, which is filled up."""
+    """Place the remaining records in used nodes, or in the coarsest node, which is filled up."""
     inside = nodes.sums(records).astype(np.int64)
     coarsest = _coarsest(nodes)
     for owner in np.flatnonzero(left):

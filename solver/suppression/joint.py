@@ -1,9 +1,9 @@
-"""Joint: a level of recoding for each variable together with suppression, at the least loss of both.
+"""Solves the joint problem: recoding levels and suppression with the least total loss.
 
-Branch and bound on boxes of the lattice of levels. In a box, records are alike at most as they are at its
-coarsest point, and lose at least what they lose at its finest: the recount problem of both together is a
-bound, and so is what each record would need by itself. At a point the two are one, and the problem is that
-of suppression alone. The best points are searched on as long as there is time.
+Branch and bound splits boxes of the lattice of levels. Records of a box are at most as alike as at its
+coarsest point, and lose at least as much as at its finest: the recount problem with both gives a dual bound,
+and so does the least loss of each record alone. At a single point it is the suppression problem itself. The
+best points are searched further as time allows.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ PROOF = "branch and bound of levels"
 
 @dataclass(frozen=True, eq=False)
 class WholeRecords:
-    """A point, and the row types that lose all values."""
+    """Point of the lattice, and the row types that lose all values."""
 
     levels: Levels
-    cost: int  # lost in all
+    cost: int  # total loss
     gone: BoolArray  # (T,)
 
 
@@ -94,7 +94,7 @@ def joint(task: SearchTask, recodings: Recodings) -> Recoded:
 
 @dataclass(eq=False)
 class _Point:
-    """A point that its bound by prices does not rule out."""
+    """Point that its bound by prices does not exclude."""
 
     levels: Levels
     problem: BoxProblem
@@ -129,7 +129,7 @@ class _LevelSearch:
 
     @property
     def open_points(self) -> int:
-        """Number of points that are not ruled out."""
+        """Number of points not excluded."""
         boxes = [box for bound, _, box in self.boxes if bound < self.cost]
         inside = [
             math.prod(high - low + 1 for low, high in zip(box.low, box.high, strict=True)) for box in boxes
@@ -137,7 +137,7 @@ class _LevelSearch:
         return sum(inside) + sum(point.bound < min(point.cost, self.cost) for point in self.points)
 
     def run(self) -> None:
-        """Split boxes and search points, whichever holds the bound down."""
+        """Split boxes and search points, whichever has the least bound."""
         if not self.problem.untouched:
             self._start()
         self._push(Box((0,) * len(self.recodings.top), self.recodings.top), 0)
@@ -240,7 +240,7 @@ class _LevelSearch:
             self.best = self._recoded(levels, taken, cost, problem.base)
 
     def _forget(self) -> None:
-        """Drop the searches of the worst points if all together are too large."""
+        """Drop the searches of the worst points if they take too much memory."""
         kept = sorted((point for point in self.points if point.search), key=lambda one: one.bound)
         total = 0
         for point in kept:

@@ -1,4 +1,4 @@
-"""Search for a least costly assignment of records to nodes, with a bound at every moment.
+"""Searches a least costly assignment of records to nodes, with a dual bound at every moment.
 
 Prices of records (Lagrange multipliers) give the bound; a dive on the relaxation gives an answer near it;
 large neighbourhood search improves that; and what the prices leave of the program, if little, is solved at
@@ -31,7 +31,7 @@ PRICES, BRANCHING = "prices", "branch and bound"
 """Proofs of the bound: prices in integers alone, or a backend that solved what they leave."""
 
 CLOSED_GAP = 0.99
-"""Objectives count in units that all costs are multiples of: a smaller gap is none."""
+"""Gap below which an answer is optimal, in units of which all costs are multiples."""
 
 _BOUND_SLACK = 1e-6
 """Of a bound that a backend claims, in units that all costs are multiples of, for each record and node.
@@ -40,12 +40,12 @@ Reduced costs may be wrong by the tolerance of the backend (1e-7 in HiGHS), time
 """
 
 Teller = Callable[[int, int, str], None]
-"""Reports cost, bound, and the work that is being done."""
+"""Reports cost, bound, and the current step."""
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """Records of some nodes that are to be placed anew, as a program."""
+    """Records of some nodes that may be placed anew, as a mixed-integer program."""
 
     chosen: LongArray  # the nodes
     free: LongArray  # present entries of the records

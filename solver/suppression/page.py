@@ -1,4 +1,4 @@
-"""The page of a suppression, made of its JSON; for readers outside, of what its schema marks as public."""
+"""Builds the page of a suppression from its JSON, for external readers from its public part."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from linkrisk.solver.suppression.short import (
 )
 
 BASE = 10
-"""Counts are rounded to multiples of it; lower ones are only called lower."""
+"""Counts are rounded to multiples of it; lower ones are reported as lower."""
 
 
 def for_external(given: Json) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def for_external(given: Json) -> dict[str, Any]:
 
 
 def rounded(many: int) -> str:
-    """A count that discloses nothing of single records."""
+    """Round a count so that it discloses nothing about single records."""
     return f"fewer than {BASE}" if many < BASE else f"about {BASE * round(many / BASE):,}"
 
 

@@ -1,4 +1,4 @@
-"""The problem of suppression that a table makes: its key variables, checked tables, costs and households."""
+"""Builds the suppression problem of a table: key variables, checked tables, costs and households."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SCALE = 1_000_000
 
 COVER, RECOUNT, JOINT = "cover", "recount", "joint"
 KINDS = (COVER, RECOUNT, JOINT)
-"""Whether unsafe combinations of the input lose a value; or the output is safe when it is counted again; or
-that by levels of recoding and suppression together."""
+"""Kinds of problems: unsafe combinations of the input lose a value; the output is safe when recounted; or
+safe by recoding and suppression together."""
 
 ONE, ENTROPY, PRIORITY = "one", "entropy", "priority"
 COSTS = (ONE, ENTROPY, PRIORITY)
@@ -42,7 +42,7 @@ Threshold = float | Mapping[int, float]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table whose unsafe combinations are to lose values; sets of key variables are bits."""
+    """Table whose unsafe combinations must lose values; sets of key variables are bits."""
 
     table: KeyTable
     tables: CheckedTables

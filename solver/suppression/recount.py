@@ -1,11 +1,11 @@
-"""Recount: the least costly suppression after which every record has k like it, counted in the output.
+"""Solves the recount problem: the least costly suppression after which every record has k like it.
 
-Where a missing value is a category of its own, a suppressed value changes what other records are alike with:
-the true problem of k-anonymity, which is NP-hard (Meyerson and Williams 2004).
+If a missing value is a category of its own, suppression changes the combinations of other records: this is
+k-anonymity proper, which is NP-hard (Meyerson and Williams 2004).
 
-Where it matches anything, a record without any value agrees with every other, so that k - 1 such records make
-any file safe, and an optimum takes few values. It is proven from few rows: the program that makes some rows
-safe has a bound that holds for all, and rows that its answer leaves unsafe are added until there are none.
+If it matches anything, a record without values agrees with every other, so that k - 1 such records make any
+file safe, and an optimum takes few values. It is proven by row generation: a program for some rows gives a
+dual bound, and rows that its answer leaves unsafe are added until there are none.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class _RowSearch:
         return np.where(gone, np.int32(MISSING), self.problem.table.codes).astype(np.int32)
 
     def _unsafe(self, taken: LongArray) -> BoolArray:
-        """Records (n,) that agree with fewer than k once values are taken."""
+        """Tell which records (n,) agree with fewer than k after suppression."""
         types = row_types(self._codes(taken))
         count = frequencies(types.codes, types.count.astype(np.float64), _ANYTHING)
         return np.asarray((count < self.problem.k)[types.of])
@@ -136,7 +136,7 @@ class _RowSearch:
             self.taken, self.cost = taken, self._cost(taken)
 
     def _emptied(self) -> LongArray:
-        """Suppress all that may be in one unsafe record of each group after the other: a first answer.
+        """Suppress all allowed values of one unsafe record per group at a time: a first answer.
 
         Groups are of records alike in untouched variables: those of different ones never match.
         """
@@ -162,7 +162,7 @@ class _RowSearch:
             taken[first] = there[first]
 
     def _put_back(self) -> None:
-        """Put back all values that can be, the dearest first."""
+        """Restore redundant suppressions, the dearest first."""
         for record in np.flatnonzero(self.taken):
             places = sorted(members(int(self.taken[record])), key=lambda at: -int(self.problem.cost[at]))
             for at in places:
@@ -183,7 +183,7 @@ class _RowSearch:
         self.rows = np.concatenate([self.rows, some]).astype(np.int64)
 
     def _learn(self, taken: LongArray, unsafe: BoolArray) -> bool:
-        """Add the rows that an answer leaves unsafe; whether there were new ones."""
+        """Add the rows that an answer leaves unsafe; tell whether there are new ones."""
         before = len(self.rows) + len(self.made)
         self._add(np.unique(self.types.of[unsafe & (taken == 0)]))
         codes = self._codes(taken)
@@ -243,7 +243,7 @@ class _RowSearch:
         return self._realised(ways, model, np.rint(found.values).astype(np.int64))
 
     def _realised(self, ways: Ways, model: MatchModel, values: LongArray) -> LongArray | None:
-        """Values to take from each record (n,); None if there are too few records."""
+        """Return the values to take from each record (n,); None if there are too few records."""
         left = self.types.count.copy()
         taken = np.zeros(len(self.problem.table.codes), dtype=np.int64)
         order = np.argsort(self.types.of, kind="stable")

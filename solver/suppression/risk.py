@@ -1,4 +1,4 @@
-"""Risk by key variables before and after suppression, and what became of the riskiest combinations."""
+"""Computes risk by key variables before and after suppression, and the fate of the riskiest combinations."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from linkrisk.solver.suppression.audit import BeforeAndAfter
 from linkrisk.solver.suppression.problem import key_codes
 
 MEANINGS = (OWN_CATEGORY, MATCHES_ANYTHING)
-"""What a missing value may mean where records are counted."""
+"""Meanings of a missing value in counts."""
 
 SIZES = (2, 3, 5)
-"""Records with fewer like them are counted."""
+"""Records with fewer than so many like them are counted."""
 
 RISKIEST = 10
 

@@ -1,4 +1,4 @@
-"""What `suppress` and `unsafe` say in short: the headline that their page has, too, and its words."""
+"""Writes the short answers of `suppress` and `unsafe`, with the headline of their page."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ UNSAFE = ("unsafe_combinations", "minimal_unsafe_combinations", "unsafe_records"
 
 
 def is_inside(given: Json) -> bool:
-    """Whether a JSON is complete, and not what external readers have of it."""
+    """Tell whether a JSON is complete, not its public part."""
     return "cost" in given
 
 

@@ -1,4 +1,4 @@
-"""Compiled walks through boxes of candidates: which may be as near as the partner, which is nearest."""
+"""Compiled tree searches over boxes of candidates: lists possible ties, and finds nearest rivals."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
 
 NUMERIC, TABLE, LACKING = 0, 1, 2
-"""Kinds of attributes: numbers, categories, and numbers of which some are missing."""
+"""Kinds of attributes: numbers, categories, and numbers with missing values."""
 
 SUM, ORDERED, MEASURE, PAIRS, FORM = 0, 1, 2, 3, 4
 """Kinds of distances: a weighted sum, that of the descending values, a Choquet integral, a weighted sum with
 the smaller and the larger of each two, and the squared length of an image."""
 
 LEAF = 16
-"""Candidates in a box that is not divided further."""
+"""Candidates in a leaf of the tree: more cost comparisons, fewer cost visits."""
 
 
 class Compared(NamedTuple):
-    """Blocks, and kinds and tables of their attributes; `offsets` are where a table begins."""
+    """Blocks with the kinds and tables of their attributes; table k begins at ``offsets[k]``."""
 
     queries: FloatArray
     lacking: FloatArray
@@ -32,7 +32,7 @@ class Compared(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The least and the greatest value of each attribute in boxes, and whether values are missing there.
+    """Minimum and maximum of each attribute in boxes, and whether values are missing.
 
     Candidates are boxes of their own: their values may be missing (NaN), and `lacks` is empty. Shadows are
     differences to a missing value.
@@ -55,7 +55,7 @@ class Boxed(NamedTuple):
 
 
 class Distance(NamedTuple):
-    """A distance of one of the kinds above; `signed` where signs of differences count."""
+    """Distance of one of the kinds above; `signed` if signs of differences count."""
 
     kind: int
     weights: FloatArray
@@ -66,7 +66,7 @@ class Distance(NamedTuple):
 @kernel
 def rows_of_tables(query: FloatArray, kinds: LongArray, offsets: LongArray, widths: LongArray,
                    starts: LongArray) -> None:  # fmt: skip
-    """Where the table of each categorical attribute holds the distances of a query."""
+    """Return the row of each categorical attribute's table with the distances of a query."""
     for k in range(kinds.size):
         if kinds[k] == TABLE:
             starts[k] = offsets[k] + int(query[k]) * widths[k]
@@ -75,9 +75,9 @@ def rows_of_tables(query: FloatArray, kinds: LongArray, offsets: LongArray, widt
 @kernel
 def spans(at: int, query: FloatArray, lacking: FloatArray, compared: Compared, starts: LongArray,
           ends: Ends, low: FloatArray, high: FloatArray) -> int:  # fmt: skip
-    """The least and the greatest difference of a query to the candidates of a box, by attribute.
+    """Compute the extreme differences of a query to the candidates of a box, by attribute.
 
-    0 when all are impossible, 1 when some are, 2 when none is; the ends are of those that are possible.
+    Returns 0 if all candidates are impossible, 1 if some are, 2 if none is; ends are of possible ones.
     """
     kinds, table = compared.kinds, compared.table
     least, most, lacks, shadow_least, shadow_most = ends
@@ -108,7 +108,7 @@ def spans(at: int, query: FloatArray, lacking: FloatArray, compared: Compared, s
 
 @kernel
 def to_sizes(low: FloatArray, high: FloatArray) -> None:
-    """Least and greatest absolute value between two ends, in place."""
+    """Convert the ends of differences to those of absolute values, in place."""
     for k in range(low.size):
         least, most = low[k], high[k]
         low[k] = max(least, -most, 0.0)
@@ -128,7 +128,7 @@ def sort_descending(values: FloatArray) -> None:
 
 @kernel
 def _integral(c: FloatArray, measure: FloatArray, own: FloatArray, places: LongArray) -> float:
-    """The Choquet integral: steps times the measure of those that are at least as large."""
+    """Return the Choquet integral: steps times the measure of the attributes at least as large."""
     for i in range(c.size):
         value, j = c[i], i
         while j > 0 and own[j - 1] > value:
@@ -145,7 +145,7 @@ def _integral(c: FloatArray, measure: FloatArray, own: FloatArray, places: LongA
 
 @kernel
 def _with_pairs(c: FloatArray, weights: FloatArray) -> float:
-    """Weights of attributes, of the smaller of each two, of the larger of each two."""
+    """Sum weights of attributes, of the smaller of each two, and of the larger of each two."""
     total, at = 0.0, c.size
     pairs = c.size * (c.size - 1) // 2
     for k in range(c.size):
@@ -159,9 +159,9 @@ def _with_pairs(c: FloatArray, weights: FloatArray) -> float:
 @kernel
 def distance_of(kind: int, weights: FloatArray, squared: bool, c: FloatArray, own: FloatArray,
                 places: LongArray) -> tuple[float, float]:  # fmt: skip
-    """The distance of differences that are not negative, and the largest attribute distance.
+    """Return the distance of nonnegative differences, and the largest attribute distance.
 
-    It does not fall when a difference grows.
+    It is monotone in every difference.
     """
     largest, total = 0.0, 0.0
     for k in range(c.size):
@@ -181,7 +181,7 @@ def distance_of(kind: int, weights: FloatArray, squared: bool, c: FloatArray, ow
 
 @kernel
 def form_of(images: FloatArray, low: FloatArray, high: FloatArray) -> tuple[float, float]:
-    """Between which two values the squared length of the image lies, for differences between two ends."""
+    """Enclose the squared length of the image of differences between two ends."""
     shortest, longest = 0.0, 0.0
     for j in range(images.shape[0]):
         least, most = 0.0, 0.0
@@ -198,9 +198,9 @@ def form_of(images: FloatArray, low: FloatArray, high: FloatArray) -> tuple[floa
 @kernel
 def enclosed(distance: Distance, error: float, low: FloatArray, high: FloatArray, own: FloatArray,
              places: LongArray) -> tuple[float, float]:  # fmt: skip
-    """Less than the distances that differences between two ends may have, and more; not a number if unknown.
+    """Enclose the distances of differences between two ends; NaN if unknown.
 
-    `error` times the largest attribute distance is more than what rounding does to a distance.
+    `error` times the largest attribute distance bounds the rounding error of a distance.
     """
     kind, weights, squared, signed = distance
     if kind == FORM:
@@ -218,15 +218,15 @@ def enclosed(distance: Distance, error: float, low: FloatArray, high: FloatArray
 
 
 DEEPEST = 256
-"""Boxes that wait while others are looked at: two for each halving of the candidates would do."""
+"""Depth of the stack of boxes: two per level of the tree would do."""
 
 _UNKNOWN = 1e308
 
 
 class Asked(NamedTuple):
-    """Blocks, the number in `Boxed.twins` that is none of their rivals, and two limits of distances.
+    """Blocks, the excluded number in `Boxed.twins`, and two limits of distances.
 
-    What is surely below `near` is counted and not listed, what is surely above `far` is left out.
+    Candidates certainly below `near` are counted only; those certainly above `far` are skipped.
     """
 
     blocks: LongArray
@@ -236,7 +236,7 @@ class Asked(NamedTuple):
 
 
 class Near(NamedTuple):
-    """What `list_near` finds: numbers of surely nearer rivals, whether all others are listed, and pairs.
+    """Result of `list_near`: numbers of certainly nearer rivals, whether all others are listed, and pairs.
 
     A pair is the place of the block among `Asked.blocks` and the place of the candidate among the points.
     """
@@ -252,12 +252,11 @@ def list_near(  # noqa: C901
     asked: Asked, first_only: bool, most_listed: int, distance: Distance, error: float, compared: Compared,
     boxed: Boxed, found: Near,
 ) -> tuple[int, int]:  # fmt: skip
-    """List the candidates of each block that are not surely farther than `far`, and count the surely nearer.
+    """List the candidates of each block within `far`, and count the certainly nearer ones.
 
-    With `first_only` a block is done when one is surely nearer; that one is listed then. A block is given up
-    when `most_listed` are listed. `error` is that of the distance, in proportion to the largest attribute
-    distance. Returns how many of the blocks were done before the room was full, and how much is listed of
-    these.
+    With `first_only` a block ends with the first certainly nearer rival, which is listed, and with
+    `most_listed` listed ones. `error` is that of the distance, relative to the largest attribute distance.
+    Returns how many blocks were done before the space was full, and the length of their list.
     """
     blocks, own_twins, near, far = asked
     nearer, complete, of_block, listed = found
@@ -320,7 +319,7 @@ def list_near(  # noqa: C901
 
 @kernel
 def _push(at: int, bounds: FloatArray, stack: LongArray, waiting: int) -> int:
-    """Put the two parts of a box that are to be looked at on the stack, the nearer one on top."""
+    """Push the two children of a box, the nearer one on top."""
     upper = 1 if bounds[1] < bounds[0] else 0
     for side in (1 - upper, upper):
         if bounds[side] < np.inf:
@@ -332,7 +331,7 @@ def _push(at: int, bounds: FloatArray, stack: LongArray, waiting: int) -> int:
 @kernel
 def find_nearest(blocks: LongArray, own_twins: LongArray, distance: Distance,  # noqa: C901
                  compared: Compared, boxed: Boxed, nearest: LongArray) -> None:  # fmt: skip
-    """The place of the nearest rival of each block, up to rounding; -1 where it has none."""
+    """Return the nearest rival of each block, up to rounding; -1 without any."""
     queries, lackings, kinds, offsets, widths = (
         compared.queries, compared.lacking, compared.kinds, compared.offsets, compared.widths
     )  # fmt: skip
@@ -432,9 +431,9 @@ def settle_order(blocks: LongArray, own_twins: LongArray, partners: tuple[FloatA
 @kernel
 def _compare(low: FloatArray, high: FloatArray, mine: FloatArray, tied: FloatArray, ranked: bool,
              sequence: LongArray) -> int:  # fmt: skip
-    """1 if all between two ends are farther than the partner, 0 if all tie with it, else -1.
+    """Return 1 if all between two ends are farther than the partner, 0 if all tie with it, else -1.
 
-    What first does not tie decides. One candidate is compared for good: its two ends are the same.
+    The first attribute without a tie decides. A single candidate has equal ends and is decided exactly.
     """
     to_sizes(low, high)
     if ranked:

@@ -1,10 +1,9 @@
-"""Counts what given parameters link: by doubles where their error cannot matter, else exactly.
+"""Counts the blocks linked by given parameters: in doubles where their error cannot matter, else exactly.
 
-Candidates that are surely farther than a tie with the partner are left out by boxes (`list_near`): the record
-with all least differences that candidates of a box can have is as near as any of them or nearer, because no
-distance falls when an attribute distance grows. If even it is surely farther, so are all. Quadratic forms are
-no such distances; there the components of the image of all differences in the box are enclosed (interval
-arithmetic). All others are judged by `_judge`, and by whole numbers where doubles are too near to tell.
+Boxes prune candidates that are certainly farther than a tie with the partner (`list_near`): distances are
+monotone, so that no candidate of a box is nearer than the point with the least difference in every attribute.
+Quadratic forms are not monotone; the components of the image of a box are enclosed instead (interval
+arithmetic). The other candidates are compared by `_judge`, and in integers where doubles are too close.
 """
 
 from __future__ import annotations
@@ -29,28 +28,27 @@ from linkrisk.solver.certificates.checking.rounded import ROUNDED
 from linkrisk.solver.certificates.core.linkage import Linkage, whole_numbers
 
 ERROR = 2.0**-50
-"""More than the rounding error of a distance in double precision, in units of its parts.
+"""Rounding error of a distance in double precision, in units of its parts, rounded up.
 
 These are `Rounded.roundings`, the sum of absolute parameters and `Rounded.size`, the largest attribute
 distance (squared for a quadratic form). Attribute distances are off by four roundings (``2**-53`` each) of
 their size, of which every family's distance makes at most that times the sum of the absolute parameters, or
-twice that times the number of attributes; its own terms add one or two roundings each.
-"""
+twice that times the number of attributes; its own terms add one or two roundings each."""
 
 WIDER = 8.0
-"""Times that error is what compiled code takes for it: it adds up in another order, and may keep too many."""
+"""Factor on the error for compiled code, which adds in another order: it may keep too many candidates."""
 
 ROOM = 1 << 16
-"""Candidates that are listed at a time; more where a single block needs more."""
+"""Candidates listed at a time, more if a single block needs more: memory against calls."""
 
 MOST_LISTED = 64
-"""Of a block, when only whether it is linked matters: more are listed when none of these decides."""
+"""Candidates listed per block to decide its link; more are listed if these do not decide."""
 
 _UNDERFLOW = 1e-290
 
 
 class SettledBlock(NamedTuple):
-    """What parameters make of one block: see `Settled`."""
+    """Result of the comparison for one block: see `Settled`."""
 
     linked: bool
     rank: tuple[int, int]
@@ -62,12 +60,11 @@ class SettledBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What parameters make of each block.
+    """Result of the comparison for each block.
 
-    `linked` is exact. `rank` and `ties` (blocks, 2) are the least and the largest 1 + number of strictly
-    nearer rivals, and of rivals that tie with the partner, as far as doubles can tell; `distance` and
-    `nearest` those to the partner and to the nearest rival, inf where none is possible, `error` more than the
-    rounding error of either.
+    `linked` is exact. `rank` and `ties` (blocks, 2) bound 1 + the number of strictly nearer rivals, and the
+    number of rivals that tie with the partner, in doubles. `distance` and `nearest` are those to the partner
+    and the nearest rival, inf if none is possible; `error` bounds the rounding error of either.
     """
 
     linked: BoolArray
@@ -78,14 +75,14 @@ class Settled:
     error: FloatArray
 
     def blocks(self) -> Iterator[SettledBlock]:
-        """One block after the other."""
+        """Yield one block after the other."""
         columns = self.linked, self.rank, self.ties, self.distance, self.nearest, self.error
         return map(SettledBlock, *(column.tolist() for column in columns))
 
 
 @dataclass(frozen=True, eq=False)
 class _Judged:
-    """Distances of candidates, more than their errors, and by how much farther rivals tie."""
+    """Distances of candidates, bounds on their errors, and the margins of ties."""
 
     own: FloatArray
     distances: FloatArray
@@ -95,16 +92,16 @@ class _Judged:
 
     @property
     def unsure(self) -> FloatArray:
-        """More than the error of what is made of both."""
+        """Bound on the error of a comparison."""
         return 2.0 * (self.errors + self.own_errors)
 
 
 @dataclass(frozen=True, eq=False)
 class _Listed:
-    """Some blocks with those of their rivals that are not surely farther.
+    """Some blocks with their rivals that are not certainly farther.
 
-    `nearer` are surely nearer; unless `complete`, only the first of all others are listed. `owner` is the
-    place of the block of each of `rivals` among `blocks`.
+    `nearer` are certainly nearer; unless `complete`, only the first of the others are listed. `owner` is the
+    position in `blocks` of the block of each of `rivals`.
     """
 
     blocks: IndexArray
@@ -115,7 +112,7 @@ class _Listed:
 
 
 class Count:
-    """The count of what some parameters link: `theta` are coefficients of the features."""
+    """Counts the blocks linked by parameters, with coefficients `theta` of the features."""
 
     def __init__(self, linkage: Linkage, arrays: RecordArrays, theta: Sequence[Fraction]) -> None:
         self._linkage, self._arrays, self._theta = linkage, arrays, whole_numbers(theta)
@@ -134,7 +131,7 @@ class Count:
         self._distance: Any = Distance(shape.kind, shape.weights, squared, problem.differences == "signed")
 
     def linked(self) -> BoolArray:
-        """Whether each block is linked."""
+        """Tell whether each block is linked."""
         result = np.zeros(self._arrays.blocks, dtype=np.bool_)
 
         def settle(blocks: IndexArray) -> None:
@@ -149,7 +146,7 @@ class Count:
         return result
 
     def settled(self) -> Settled:
-        """What becomes of each block."""
+        """Compare all blocks."""
         records = self._arrays
         many = records.blocks
         linked, (distance, nearest) = np.zeros(many, dtype=np.bool_), np.full((2, many), np.inf)
@@ -170,7 +167,7 @@ class Count:
         return result
 
     def _in_chunks(self, settle: Callable[[IndexArray], None]) -> None:
-        """Do something with all blocks whose partner is possible, those near each other together."""
+        """Call a function with chunks of neighbouring blocks whose partner is possible."""
         order = np.argsort(self._boxes.places[self._arrays.partners])
         order = order[self._arrays.reached[order]]
         in_chunks(order, settle)
@@ -178,7 +175,7 @@ class Count:
     # ---- rivals
 
     def _listed(self, blocks: IndexArray, *, first_only: bool) -> Iterator[_Listed]:
-        """List rivals, a part of the blocks at a time; of each only the first that decide, or all."""
+        """Yield rivals by chunks of blocks, only the first decisive ones of each or all."""
         most, room = (MOST_LISTED, ROOM) if first_only else (len(self._arrays.candidates), ROOM)
         near, far, error = self._limits(blocks)
         twins, at = self._arrays.twins[self._arrays.partners[blocks]], 0
@@ -194,10 +191,10 @@ class Count:
             at, room = at + done, room if done else 2 * room
 
     def _limits(self, blocks: IndexArray) -> tuple[FloatArray, FloatArray, float]:
-        """Up to where candidates are surely nearer, from where on surely farther, and the error.
+        """Return limits below which candidates are certainly nearer and above which farther, and the error.
 
-        As `_judge` has it: a candidate is surely farther when it is so by more than the tie
-        and twice the errors.
+        As in `_judge`, a candidate is certainly farther if the difference exceeds the tie and twice the
+        errors.
         """
         own = self._judge(blocks, self._arrays.partners[blocks])
         with np.errstate(all="ignore"):
@@ -205,7 +202,7 @@ class Count:
             return own.own - beside, own.own + beside, WIDER * self._unit + self._shape.beyond
 
     def _nearest(self, blocks: IndexArray) -> IndexArray:
-        """The nearest rival of each block; -1 where there is none."""
+        """Return the nearest rival of each block, or -1."""
         twins = self._arrays.twins[self._arrays.partners[blocks]]
         places = np.empty(blocks.size, dtype=np.int64)
         arguments: tuple[Any, ...] = blocks, twins, self._distance, self._compared, self._boxed, places
@@ -213,7 +210,7 @@ class Count:
         return np.where(places < 0, -1, self._boxes.order[places])
 
     def _with_nearest(self, listed: _Listed) -> _Listed:
-        """With the nearest rival, where some are surely nearer and so not listed: it stands for them."""
+        """Add the nearest rival where certainly nearer ones are not listed: it represents them."""
         some = np.flatnonzero(listed.nearer > 0)
         nearest = self._nearest(listed.blocks[some])
         owner, rivals = np.append(listed.owner, some), np.append(listed.rivals, nearest)
@@ -224,19 +221,19 @@ class Count:
     def _judge(self, blocks: IndexArray, rivals: IndexArray) -> _Judged:
         """Compare rivals, one of each of these blocks, with the partners, in double precision."""
         family, records = self._family, self._arrays
-        with np.errstate(all="ignore"):  # what overflows is undecided
+        with np.errstate(all="ignore"):  # overflow is undecided
             own = records.distances(blocks, records.partners[blocks])
             c = records.distances(blocks, rivals)
             tied = records.ties(blocks, self._squares)
             mine, distances = family.distance(self._rounded, own), family.distance(self._rounded, c)
-            # A partner widened from next to nothing has an error of its own.
+            # a partner widened from nearly nothing has an error of its own
             own_errors = self._unit * np.maximum(family.size(own), tied.max(axis=1)) + _UNDERFLOW
             errors = self._unit * family.size(c) + _UNDERFLOW
             tie = family.slack(self._rounded, own, tied, c)
             return _Judged(mine, distances, own_errors, errors, tie)
 
     def _all_farther(self, listed: _Listed) -> BoolArray:
-        """Whether each block has no rival, among these, that keeps it from being linked."""
+        """Tell for each block whether none of these rivals prevents its link."""
         judged = self._judge(listed.blocks[listed.owner], listed.rivals)
         with np.errstate(all="ignore"):
             beyond = judged.distances - judged.own - judged.tie
@@ -250,7 +247,7 @@ class Count:
         return linked
 
     def _rank(self, listed: _Listed, result: Settled) -> None:
-        """Count, at least and at most, who is nearer and who ties."""
+        """Bound the numbers of nearer rivals and of ties."""
         judged, many = self._judge(listed.blocks[listed.owner], listed.rivals), listed.blocks.size
         with np.errstate(all="ignore"):
             farther = judged.distances - judged.own
@@ -260,7 +257,7 @@ class Count:
             result.ties[listed.blocks, side] = _often(listed.owner[ties <= limit], many)
 
     def _measure(self, blocks: IndexArray, result: Settled) -> None:
-        """The distances of the partner and of the nearest rival, where they are possible."""
+        """Compute the distances of the partner and of the nearest rival, where possible."""
         reached, nearest = self._arrays.reached[blocks], self._nearest(blocks)
         own, other = blocks[reached], blocks[nearest >= 0]
         mine, near = self._judge(own, self._arrays.partners[own]), self._judge(other, nearest[nearest >= 0])
@@ -270,5 +267,5 @@ class Count:
 
 
 def _often(places: IndexArray, many: int) -> IndexArray:
-    """How often each of the first whole numbers occurs."""
+    """Count the occurrences of the first integers."""
     return np.bincount(places, minlength=many)

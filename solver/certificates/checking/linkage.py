@@ -1,4 +1,4 @@
-"""The slow steps of the core's check, made fast: boxes of candidates, and compiled code."""
+"""Accelerates the slow steps of the core by trees of boxes and compiled code."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ from linkrisk.solver.certificates.core.linkage import Linkage, Order, rounded_up
 from linkrisk.solver.certificates.core.records import TIE, Partner, Records
 
 Enough = Callable[[Fraction], bool]
-"""Whether a weight that an order and all longer ones cannot exceed is worth to be searched."""
+"""Tells whether an order bounded by this weight is worth extending."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What an order of attributes leaves of the blocks: how many are linked, and their weight.
+    """State of the blocks after comparing an order of attributes: number and weight of the linked ones.
 
-    `state` is 0 where ties are left, 1 where a block is linked, -1 where it is not; `ties` says whether some
-    are left.
+    `state` is 0 for a tie, 1 for a linked block, -1 for one that is not; `ties` tells whether there are any.
     """
 
     state: LongArray
@@ -51,7 +50,7 @@ _BEFORE_ALL, _BEFORE_OTHERS, _APART = 1e300, 1e200, 4
 
 
 class Orders:
-    """Orders of the attributes, or ranks, of some records."""
+    """Compares lexicographic orders of attributes, or ranks, of some records."""
 
     def __init__(self, arrays: RecordArrays) -> None:
         self._arrays = arrays
@@ -64,21 +63,21 @@ class Orders:
         self._nearby: IndexArray
 
     def uncompared(self) -> Compared:
-        """All blocks whose partner is possible: 0 where ties are left, 1 where linked, -1 where never."""
+        """Return the initial state: 0 for a tie, 1 for linked, -1 for never linked."""
         state = np.where(self._arrays.reached, 0, -1).astype(np.int64)
         return Compared(state, bool((state == 0).any()), 0, Fraction(0))
 
     def compare_some(
         self, ranked: bool, sequences: Mapping[int, Sequence[int]], before: Compared, enough: Enough
     ) -> dict[int, Compared]:
-        """What is left when the last of each sequence is compared, too; nothing where that is not enough."""
+        """Extend each sequence by its last attribute; omit orders that cannot link enough."""
         found = {k: self.compare(ranked, sequence, before, enough) for k, sequence in sequences.items()}
         return {k: one for k, one in found.items() if one}
 
     def compare(
         self, ranked: bool, sequence: Sequence[int], before: Compared, enough: Enough
     ) -> Compared | None:
-        """What is left when the last of a sequence is compared, too; None where that is not enough."""
+        """Extend a sequence by its last attribute; None if it cannot link enough."""
         self._begin(ranked, sequence[0])
         state, order = before.state.copy(), np.array(sequence, dtype=np.int64)
         still = self._nearby[state[self._nearby] == 0]
@@ -104,28 +103,28 @@ class Orders:
         return Compared(state, bool((state == 0).any()), int(linked.sum()), weight)
 
     def _begin(self, ranked: bool, first: int) -> None:
-        """Boxes for all orders that begin with one attribute or rank."""
+        """Return boxes for all orders that begin with one attribute or rank."""
         if self._first != (ranked, first):
             self._first = ranked, first
             self._boxed = self._boxes_for(ranked, (first,))
             self._nearby = np.argsort(self._boxed.places[self._arrays.partners])
 
     def _boxes_for(self, ranked: bool, sequence: Sequence[int]) -> Boxes:
-        """Boxes in which candidates that tie by an order are together: what many share is divided first."""
+        """Return boxes that keep candidates with ties together: shared values are split first."""
         scale = np.where(self._shared, _BEFORE_OTHERS, 1.0)
         if not ranked:
             scale[list(sequence)] = _BEFORE_ALL * 2.0 ** -(_APART * np.arange(len(sequence)))
         return boxes(self._arrays, self._shadows, spatial_order(self._arrays, scale))
 
     def _partners(self, blocks: IndexArray, ranked: bool) -> tuple[FloatArray, FloatArray]:
-        """Distances of partners by attribute or rank, and those up to which a rival is not farther."""
+        """Return the distances of partners by attribute or rank, and the limits of ties."""
         mine = np.abs(self._arrays.differences(blocks, self._arrays.partners[blocks]))
         tied = (mine + self._arrays.widths[blocks]) * (1.0 + 2.0**-TIE)
         return (-np.sort(-mine), -np.sort(-tied)) if ranked else (mine, tied)
 
 
 MOST_KEPT = 1 << 22
-"""Numbers of constraints that are remembered."""
+"""Numbers of cached constraints: memory against recomputation."""
 
 _PROBLEMS = (
     "",
@@ -141,9 +140,9 @@ MOST_ENTRIES = MOST_VALUES // 4
 
 
 class FastLinkage(Linkage):
-    """Records that are compared by compiled code, and exactly where doubles are too near to tell.
+    """Compares records by compiled code, and exactly where doubles are too close.
 
-    Where ranks and distances are needed besides (`settled`), the first count of links is taken from theirs.
+    If ranks and distances are needed, too (`settled`), the first count of links is taken from them.
     """
 
     def __init__(self, records: Records, family: Family, *, settles: bool = False) -> None:
@@ -155,7 +154,7 @@ class FastLinkage(Linkage):
 
     @cached_property
     def arrays(self) -> RecordArrays:
-        """The records as arrays."""
+        """Records as arrays."""
         return RecordArrays(self.records)
 
     @cached_property
@@ -163,13 +162,13 @@ class FastLinkage(Linkage):
         return Orders(self.arrays)
 
     def partner(self, block: int) -> Partner:
-        """The partner of a block, with its ties; remembered."""
+        """Return the cached partner of a block, with its ties."""
         if block not in self._partners:
             self._partners[block] = super().partner(block)
         return self._partners[block]
 
     def constraint(self, block: int, rival: int) -> Vector:
-        """What must be positive for the rival not to keep the block from being linked; remembered."""
+        """Return the cached constraint that parameters must satisfy for the rival not to prevent the link."""
         known = self._known.get((block, rival))
         if known is None:
             known = super().constraint(block, rival)
@@ -178,7 +177,7 @@ class FastLinkage(Linkage):
         return known
 
     def linked(self, theta: Sequence[Fraction]) -> list[bool]:
-        """Whether exact parameters link each block."""
+        """Tell whether exact parameters link each block."""
         first = self._settles and self._settled is None
         linked: list[bool] = (
             self.settled(theta).linked if first else Count(self, self.arrays, theta).linked()
@@ -186,13 +185,13 @@ class FastLinkage(Linkage):
         return linked
 
     def settled(self, theta: Sequence[Fraction]) -> Settled:
-        """What exact parameters make of each block."""
+        """Compare all blocks by exact parameters."""
         if self._settled is None or self._settled[0] != theta:
             self._settled = theta, Count(self, self.arrays, theta).settled()
         return self._settled[1]
 
     def orders(self, ranked: bool, first: int, above: Fraction) -> Iterator[Order]:
-        """Orders that link more than a weight, given up as soon as they cannot, by the steps of the core."""
+        """Yield orders that link more than a weight by the core's greedy search, with pruning."""
         front: tuple[int, ...] = ()
         state, left, weight = self._orders.uncompared(), [first], Fraction(-1)
         while left and state.ties:
@@ -201,7 +200,7 @@ class FastLinkage(Linkage):
             if not known:
                 return
             yield from (Order((*front, k), ranked, one.count, one.weight) for k, one in known.items())
-            # Where the best is one that was given up, what comes of it links too little.
+            # If the best order was pruned, its extensions link too little.
             least = max(one.weight for one in known.values())
             longer = {k: order for k, order in longer.items() if k not in known}
             known |= self._orders.compare_some(ranked, longer, state, partial(le, least))
@@ -214,7 +213,7 @@ class FastLinkage(Linkage):
     def check_tree(
         self, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], most: int, nodes: Claim
     ) -> int:
-        """Check a simplex tree in 64-bit whole numbers."""
+        """Check a simplex tree in 64-bit integers."""
         many = sum(map(len, rivals.values())) * self.family.dimension
         nodes.demand(many <= MOST_ENTRIES, ": its blocks have too many rivals")
         total = sum(weight.values())

@@ -1,4 +1,4 @@
-"""Records of large files, made by vectorised code, and as arrays that compiled code reads."""
+"""Builds the records of large files by vectorised code, and as arrays for compiled code."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def _doubles(values: FloatArray) -> Values:
 
 
 class FastAttribute(Attribute):
-    """An attribute whose values are standardised and measured by vectorised code."""
+    """Attribute whose values are standardised by vectorised code."""
 
     def chosen(self, values: Values, blocks: Sequence[int]) -> Values:
-        """The values of blocks."""
+        """Return the values of blocks."""
         return _doubles(np.asarray(values)[np.asarray(blocks, dtype=np.intp)])
 
     @np.errstate(all="ignore")
     def standardised(self, files: list[Values], how: str, name: str) -> list[Values]:
-        """Both files in units of deviations."""
+        """Standardise both files."""
         ours, theirs = map(np.asarray, files)
         both = np.concatenate([ours, theirs]) if how == "pooled" else ours
         sources = {"own": [ours, theirs], "original": [ours], "pooled": [both], "none": []}[how]
@@ -72,7 +72,7 @@ class FastAttribute(Attribute):
 
     @np.errstate(all="ignore")
     def numeric_grain(self, files: list[Values]) -> float:
-        """``2**-GRAIN`` of the spread about the median, at most a sixteenth of the smallest difference."""
+        """Return ``2**-GRAIN`` of the spread, at most a sixteenth of the smallest difference."""
         known, gaps = [], [math.inf]
         for side in map(np.asarray, files):
             known.append(values := np.sort(side[~np.isnan(side)]))
@@ -87,7 +87,7 @@ class FastAttribute(Attribute):
 
     @np.errstate(all="ignore")
     def all_widths(self, partner: Sequence[int]) -> Values:
-        """The width of the difference of each block to its partner."""
+        """Return the width of the difference of each block to its partner."""
         queries = np.asarray(self.queries)
         if self.table:
             return _doubles(np.zeros(queries.size))
@@ -99,20 +99,20 @@ class FastAttribute(Attribute):
         return _doubles(widths)
 
     def digits(self) -> int:
-        """The least s of 0 or more for which all values and differences times ``2**s`` are whole."""
+        """Return the least s >= 0 for which all values and differences times ``2**s`` are integral."""
         to_missing, from_missing, both = self.missing or ((), (), 0.0)
         parts = self.queries, self.candidates, self.widths, to_missing, from_missing, [both]
         return max(digits_of(np.asarray(values)) for values in (*parts, *(self.table or ())))
 
 
 def digits_of(values: FloatArray) -> int:
-    """The least s of 0 or more for which each finite value times ``2**s`` is whole."""
+    """Return the least s >= 0 for which each finite value times ``2**s`` is integral."""
     _, exponents = _whole_numbers(values[np.isfinite(values)])
     return max(0, -int(exponents.min(initial=0)))
 
 
 def _whole_numbers(values: FloatArray) -> tuple[LongArray, LongArray]:
-    """Odd whole numbers, and the powers of two that they are times; of values that are not zero."""
+    """Split nonzero values into odd integers and powers of two."""
     fraction, exponent = np.frexp(values[values != 0.0])
     whole = np.ldexp(fraction, _DIGITS).astype(np.int64)
     zeros = np.frexp((whole & -whole).astype(np.float64))[1] - 1
@@ -120,7 +120,7 @@ def _whole_numbers(values: FloatArray) -> tuple[LongArray, LongArray]:
 
 
 def fast_moments(values: FloatArray) -> tuple[float, float]:
-    """The doubles nearest to the mean and to the sample deviation, as the core has them."""
+    """Return the doubles nearest to the mean and to the sample deviation, as the core does."""
     wholes, exponents = _whole_numbers(values)
     count, shift = values.size, max(0, -int(exponents.min(initial=0)))
     numbers = [
@@ -132,7 +132,7 @@ def fast_moments(values: FloatArray) -> tuple[float, float]:
 
 
 def rounded_root(numerator: int, denominator: int) -> float:
-    """The double nearest to the root of a fraction, from its first 600 bits and whether others follow."""
+    """Return the double nearest to the root of a fraction, from its first 600 bits and a sticky bit."""
     shift = max(0, 1200 + denominator.bit_length() - numerator.bit_length()) // 2
     whole = math.isqrt((numerator << 2 * shift) // denominator)
     left = whole * whole * denominator != numerator << 2 * shift
@@ -143,13 +143,13 @@ def rounded_root(numerator: int, denominator: int) -> float:
 
 
 class FastRecords(Records):
-    """Records whose attributes are made by vectorised code, and weights kind by kind."""
+    """Records built by vectorised code, with weights computed once for equal records."""
 
     attribute = FastAttribute
 
     @cached_property
     def weights(self) -> tuple[list[int], int]:
-        """What linking each block counts, as a whole number of one over the second number."""
+        """Return the weight of each block, as an integer divided by the second number."""
         if self.sampling is None and not self.problem.share:
             return [1] * self.blocks, 1
         copies = self.copies if self.problem.share else [1] * self.blocks
@@ -189,7 +189,7 @@ class RecordArrays:
 
     @cached_property
     def twins(self) -> IndexArray:
-        """Numbers of candidates; the same for those that are no rivals of each other's blocks."""
+        """Number the candidates, equally for those that are no rivals of each other's blocks."""
         return np.array(self.records.twin) if self.records.problem.share else np.arange(len(self.candidates))
 
     @cached_property
@@ -198,11 +198,11 @@ class RecordArrays:
         return np.array(numbers, dtype=np.int64 if sum(numbers) < 1 << 62 else object)
 
     def weight(self, some: BoolArray) -> Fraction:
-        """The weight of the blocks of a mask."""
+        """Return the weight of the blocks of a mask."""
         return Fraction(int(self._numbers[some].sum()), self.records.weights[1])
 
     def possible(self, blocks: int | IndexArray, candidates: IndexArray) -> BoolArray:
-        """Whether candidates can be the partner of a block, or of one block each."""
+        """Tell whether candidates can be the partner of a block, or of one block each."""
         possible = np.ones(candidates.size, dtype=np.bool_)
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
@@ -211,11 +211,11 @@ class RecordArrays:
 
     @cached_property
     def reached(self) -> BoolArray:
-        """Whether each block's own partner is possible."""
+        """Tell whether each block's own partner is possible."""
         return self.possible(np.arange(self.blocks), self.partners)
 
     def impossible_pairs(self) -> int:
-        """Number of impossible pairs of a block and a candidate, counted by kinds of records."""
+        """Count the impossible pairs of a block and a candidate, by kinds of records."""
         limited = [k for k, table in self.tables.items() if not np.isfinite(table).all()]
         if not limited:
             return 0
@@ -228,12 +228,12 @@ class RecordArrays:
         return count
 
     def rivals(self, block: int) -> IndexArray:
-        """All rivals of a block."""
+        """Return all rivals of a block."""
         own, everyone = self.partners[block], np.arange(len(self.candidates))
         return np.flatnonzero((self.twins != self.twins[own]) & self.possible(block, everyone))
 
     def differences(self, blocks: int | IndexArray, candidates: IndexArray) -> FloatArray:
-        """Differences of a block, or of one block each, to candidates, shape (candidates, attributes)."""
+        """Return differences of a block, or of one each, to candidates, shape (candidates, attributes)."""
         difference = self.queries[blocks] - self.candidates[candidates]
         for k, table in self.tables.items():
             columns = self.candidates[candidates, k].astype(np.intp)
@@ -246,7 +246,7 @@ class RecordArrays:
         return np.asarray(difference)
 
     def distances(self, blocks: int | IndexArray, candidates: IndexArray) -> FloatArray:
-        """Attribute distances of possible candidates, shape (candidates, attributes)."""
+        """Return attribute distances of possible candidates, shape (candidates, attributes)."""
         difference = self.differences(blocks, candidates)
         if self.records.problem.differences == "squared":
             return np.asarray(difference * difference)
@@ -254,7 +254,7 @@ class RecordArrays:
         return np.asarray(np.abs(difference)) if absolute else difference
 
     def ties(self, blocks: IndexArray, squares: bool) -> FloatArray:
-        """Attribute distances up to which rivals tie with the partners, shape (blocks, attributes)."""
+        """Return attribute distances up to which rivals tie with partners, shape (blocks, attributes)."""
         wide = np.abs(self.differences(blocks, self.partners[blocks])) + self.widths[blocks]
         if squares or self.records.problem.differences == "squared":
             wide = wide * wide + self.grains * self.grains
@@ -264,7 +264,7 @@ class RecordArrays:
 
 
 CHUNK = 4096
-"""Blocks of one task of a thread."""
+"""Blocks per task of a thread."""
 
 
 def compared(arrays: RecordArrays) -> tuple[Compared, FloatArray]:
@@ -289,7 +289,7 @@ def compared(arrays: RecordArrays) -> tuple[Compared, FloatArray]:
 
 
 class Boxes(NamedTuple):
-    """A binary tree of boxes, and `order` and `places` of the candidates in it."""
+    """Binary tree of boxes, with the `order` and `places` of the candidates in it."""
 
     order: IndexArray
     places: IndexArray
@@ -297,7 +297,7 @@ class Boxes(NamedTuple):
 
 
 def boxes(arrays: RecordArrays, shadows: FloatArray, order: IndexArray) -> Boxes:
-    """The boxes of candidates that follow each other in an order, any: it only matters for speed."""
+    """Build a tree over candidates in a given order, which affects the speed only."""
     places = np.empty_like(order)
     places[order] = np.arange(order.size)
     points, shadows = arrays.candidates[order], shadows[order if shadows.size else []]
@@ -330,7 +330,7 @@ def _leaves(candidates: int) -> int:
 
 
 def _ends(values: FloatArray, starts: IndexArray, leaves: int, chosen: np.ufunc) -> FloatArray:
-    """The least, or the greatest, value of each box; of a box without candidates that of none."""
+    """Return the minimum or maximum of each box; neutral for empty boxes."""
     nothing = np.inf if chosen in (np.minimum, np.fmin) else -np.inf
     result = np.full((2 * leaves, values.shape[1]), nothing)
     result[leaves : leaves + starts.size] = chosen.reduceat(values, starts, axis=0)
@@ -343,9 +343,9 @@ def _ends(values: FloatArray, starts: IndexArray, leaves: int, chosen: np.ufunc)
 
 
 def spatial_order(arrays: RecordArrays, scale: FloatArray) -> IndexArray:
-    """An order whose boxes are small: halved, again and again, where they are longest.
+    """Order candidates by bisection along the longest side, so that boxes are small.
 
-    `scale` (attributes,): how much a difference of each attribute counts.
+    `scale` (attributes,): relative importance of differences in each attribute.
     """
     order = np.arange(len(arrays.candidates))
     nominal = np.isin(np.arange(scale.size), list(arrays.tables))
@@ -367,7 +367,7 @@ def spatial_order(arrays: RecordArrays, scale: FloatArray) -> IndexArray:
 
 
 def in_chunks(blocks: IndexArray, settle: Callable[[IndexArray], None]) -> None:
-    """Call a function with parts of the blocks, on all processors."""
+    """Call a function with chunks of the blocks, on all processors."""
     chunks = [blocks[at : at + CHUNK] for at in range(0, blocks.size, CHUNK)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         deque(pool.map(settle, chunks), maxlen=0)

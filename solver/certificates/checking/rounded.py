@@ -1,4 +1,4 @@
-"""Distances of the core's families in double precision: what is too clear to be computed exactly."""
+"""Computes distances of the core's families in double precision, for comparisons that are clear."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ class Shape:
 
 
 class Rounded(ABC):
-    """Distances of a family, of attribute distances `c` (rows, attributes)."""
+    """Distances of a family in doubles, from attribute distances `c` (rows, attributes)."""
 
     def __init__(self, family: Any) -> None:
         self.family, self.n = family, family.n
 
     @abstractmethod
     def distance(self, theta: FloatArray, c: FloatArray) -> FloatArray:
-        """Distances, shape (rows,)."""
+        """Return distances, shape (rows,)."""
 
     @abstractmethod
     def shape(self, theta: Sequence[Fraction]) -> Shape:
-        """The distance by which candidates are enumerated."""
+        """Return the distance by which candidates are enumerated."""
 
     def size(self, c: FloatArray) -> FloatArray:
-        """What rounding errors of distances are in proportion to, shape (rows,)."""
+        """Return the scale of rounding errors of distances, shape (rows,)."""
         return np.asarray(np.abs(c).max(axis=1))
 
     @property
     def roundings(self) -> int:
-        """By how many roundings a distance may be off, in `counting.ERROR` of `size` and the parameters."""
+        """Number of roundings in a distance, in `counting.ERROR` of `size` and the parameters."""
         return int(max(self.family.dimension, self.n)) + 16
 
     def slack(self, theta: FloatArray, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
-        """By how much each rival may be farther than its partner and still tie, shape (rivals,).
+        """Return by how much each rival may exceed its partner and still tie, shape (rivals,).
 
         `own`, `tied` (rivals, attributes): distances of each rival's partner, and up to which it ties.
         """
@@ -66,59 +66,59 @@ class Rounded(ABC):
         return self.distance(theta, tied) - self.distance(theta, own)
 
     def excess(self, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
-        """About how much farther than a tie some parameters can make each rival of one partner.
+        """Estimate by how much some parameters can put each rival of one partner beyond a tie.
 
-        It only decides where to look first for a rival that rules a block out.
+        It only orders the search for a rival that excludes a block.
         """
         del own
         return np.asarray((rivals - tied).max(axis=1))
 
 
 class RoundedWeights(Rounded):
-    """Sums of weight times feature."""
+    """Families whose distance is the sum of weight times feature."""
 
     def features(self, c: FloatArray) -> FloatArray:
-        """Features without their common factor, none above the largest attribute distance."""
+        """Return features without their common factor, none above the largest attribute distance."""
         return c
 
     def distance(self, theta: FloatArray, c: FloatArray) -> FloatArray:
-        """The sum."""
+        """Return the sum."""
         return np.asarray(self.features(c) @ theta)
 
     def excess(self, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
-        """At the best corner."""
+        """Return the excess at the best vertex."""
         del own
         return np.asarray((self.features(rivals) - self.features(tied[None, :])).max(axis=1))
 
     def shape(self, theta: Sequence[Fraction]) -> Shape:
-        """The weighted sum."""
+        """Return the weighted sum."""
         weights = _doubles(theta)
         return Shape(SUM, weights, weights[0])
 
 
 class RoundedRanks(RoundedWeights):
-    """The ordered weighted average."""
+    """Ordered weighted average."""
 
     def features(self, c: FloatArray) -> FloatArray:
-        """The attribute distances in descending order."""
+        """Return the attribute distances in descending order."""
         return np.sort(c, axis=1)[:, ::-1]
 
     def shape(self, theta: Sequence[Fraction]) -> Shape:
-        """The weighted sum of descending values."""
+        """Return the weighted sum of descending values."""
         return Shape(ORDERED, _doubles(theta), np.ones(self.n))
 
 
 class RoundedPairs(RoundedWeights):
-    """The 2-additive integral; a measure of many attributes would have too many values."""
+    """2-additive integral by weights: a measure of many attributes would have too many values."""
 
     def features(self, c: FloatArray) -> FloatArray:
-        """Attribute distances, minima of pairs, maxima of pairs."""
+        """Return attribute distances, minima of pairs, and maxima of pairs."""
         first, second = np.triu_indices(self.n, 1)
         low, high = np.minimum(c[:, first], c[:, second]), np.maximum(c[:, first], c[:, second])
         return np.hstack([c, low, high])
 
     def shape(self, theta: Sequence[Fraction]) -> Shape:
-        """The sum itself; half of each minimum and maximum counts for either attribute."""
+        """Return the sum itself; half of each minimum and maximum counts for either attribute."""
         weights, pairs = _doubles(theta), comb(self.n, 2)
         scale = weights[0, : self.n].copy()
         both = (weights[0, self.n : self.n + pairs] + weights[0, self.n + pairs :]) / 2.0
@@ -138,7 +138,7 @@ class RoundedMeasure(Rounded):
         return Shape(MEASURE, measure, (alone + added) / 2.0)
 
     def distance(self, theta: FloatArray, c: FloatArray) -> FloatArray:
-        """The integral, step by step."""
+        """Return the integral, step by step."""
         order = np.argsort(c, axis=1)
         steps = np.diff(np.take_along_axis(c, order, axis=1), axis=1, prepend=0.0)
         subsets = np.cumsum((1 << order)[:, ::-1], axis=1)[:, ::-1]
@@ -146,38 +146,38 @@ class RoundedMeasure(Rounded):
 
 
 class RoundedMoebius(RoundedMeasure):
-    """The same by Moebius coefficients of at most k attributes."""
+    """Choquet integrals by Moebius coefficients of at most k attributes."""
 
     def distance(self, theta: FloatArray, c: FloatArray) -> FloatArray:
-        """The sum of coefficient times smallest attribute distance."""
+        """Return the sum of coefficient times smallest attribute distance."""
         smallest = [c[:, list(subset)].min(axis=1) for subset in self.family.subsets]
         return np.asarray(np.stack(smallest, axis=1) @ theta)
 
 
 class RoundedForm(Rounded):
-    """The form ``c' M c``."""
+    """Quadratic form ``c' M c``."""
 
     @property
     def _cancelled(self) -> float:
-        """Share of a rival's squares, times the diagonal, by which cancelling terms may widen ties."""
+        """Return the share of a rival's squares, times the diagonal, by which cancelling terms widen ties."""
         return float(self.family.cancelled * TOLERANCES["cancellation"])
 
     def distance(self, theta: FloatArray, c: FloatArray) -> FloatArray:
-        """The form."""
+        """Return the form."""
         products = [c[:, k] * c[:, m] * (1.0 if k == m else 2.0) for k, m in self.family.cells]
         return np.asarray(np.stack(products, axis=1) @ theta)
 
     def size(self, c: FloatArray) -> FloatArray:
-        """The largest square."""
+        """Return the largest square."""
         return np.asarray(np.abs(c).max(axis=1) ** 2)
 
     def slack(self, theta: FloatArray, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
-        """By the diagonal alone, and what may have cancelled."""
+        """Return the diagonal part, and the possible effect of cancelling terms."""
         diagonal = theta[[at for at, (k, m) in enumerate(self.family.cells) if k == m]]
         return np.asarray((tied - own**2) @ diagonal + self._cancelled * (rivals**2 @ diagonal))
 
     def excess(self, own: FloatArray, tied: FloatArray, rivals: FloatArray) -> FloatArray:
-        """The largest eigenvalue of the matrix of the constraint."""
+        """Return the largest eigenvalue of the matrix of the constraint."""
         partner = own[:, None] * own[None, :]
         np.fill_diagonal(partner, tied)
         matrices = rivals[:, :, None] * rivals[:, None, :] - partner
@@ -212,9 +212,9 @@ ROUNDED: dict[type[Family], type[Rounded]] = {
     families.KAdditive: RoundedMoebius,
     families.QuadraticForm: RoundedForm,
 }
-"""By the families of the core."""
+"""Rounded families by those of the core."""
 
 
 def _doubles(values: Sequence[Fraction]) -> FloatArray:
-    """One row of doubles."""
+    """Return one row of doubles."""
     return np.array([[float(value) for value in values]])

@@ -1,4 +1,4 @@
-"""Numbers that a fit shows besides its claims, computed again so that all that is printed is checked."""
+"""Recomputes the numbers that a fit shows besides its claims, so that all printed numbers are checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from linkrisk.solver.certificates.core.samples import ROUNDED, Limit, Stage, hol
 from linkrisk.solver.run.errors import UsageError
 
 CLOSE = 1e-10
-"""By how much a number that the fit computed in double precision may miss the exact one, relatively."""
+"""Relative error allowed in a number that the fit computed in double precision."""
 
 COLUMNS = ["record", "linked", "rank", "distance", "nearest_other", "margin", "ties"]
 
@@ -80,7 +80,7 @@ def _check_importance(
 
 
 def _moebius(family: Family, theta: Sequence[Fraction]) -> dict[int, Fraction] | None:
-    """Moebius coefficients by bit mask, of families whose distances are Choquet integrals."""
+    """Return Moebius coefficients by bit mask, for families of Choquet integrals."""
     n = family.n
     if isinstance(family, WeightedMean):
         return {1 << k: value for k, value in enumerate(theta)}
@@ -113,7 +113,7 @@ def _check_measure(told: Claim, moebius: dict[int, Fraction], names: Sequence[st
 
 
 def check_records(check: Check, labels: Sequence[str]) -> None:
-    """Check the table of records, which calls blocks by `labels`, and the sums and numbers beside it."""
+    """Check the table of records, with its labels of blocks, and the sums beside it."""
     fit, records = check.fit, check.linkage.records
     table, linked = fit.inner("records_table"), check.linked
     right = table.items("columns") == COLUMNS
@@ -139,12 +139,12 @@ def check_records(check: Check, labels: Sequence[str]) -> None:
 
 
 def left_out(fit: Claim) -> bool:
-    """Whether a fit of many records lists none of them: then its table and its ties are not checked."""
+    """Tell whether a fit of many records omits their table: then table and ties are not checked."""
     return fit.inner("records_table").has("left_out")
 
 
 def _check_table(check: Check, table: Claim, labels: Sequence[str]) -> list[int]:
-    """Check every cell of the table, an empty one says nothing; the blocks that it calls linked."""
+    """Check every cell of the table, of which empty ones claim nothing, and the blocks marked as linked."""
     linkage, content = check.linkage, table.items("rows")
     assert isinstance(linkage, FastLinkage)
     table.demand(len(content) == len(labels), f": there are {len(labels)} records")
@@ -184,7 +184,7 @@ def _check_row(row: list[object], block: SettledBlock, place: Claim) -> None:
 
 
 def _check_tied(fit: Claim, records: Records, content: list[list[object]]) -> None:
-    """Check how many records a tie alone keeps from being linked, and what guessing adds, by the table."""
+    """Check the number of records that only a tie prevents from being linked, and the gain by guessing."""
     if not fit.has("tied"):
         return
     alone = twins = 0
@@ -211,7 +211,7 @@ def _check_tied(fit: Claim, records: Records, content: list[list[object]]) -> No
 
 
 def check_euclid(check: Check) -> bool:
-    """Check the count of the Euclidean distance; whether the fit shows one."""
+    """Check the count of the Euclidean distance; tell whether the fit has one."""
     fit, family, records = check.fit, check.linkage.family, check.linkage.records
     baselines = fit.get("baselines")
     if not isinstance(baselines, dict) or baselines.get("euclid") is None:
@@ -234,7 +234,7 @@ def check_euclid(check: Check) -> bool:
 
 
 def check_sampling(check: Check, limit: Limit) -> Stage:
-    """Check the numbers of every stage and of the sample that decides; that stage."""
+    """Check the numbers of every stage and of the deciding sample; return that stage."""
     fit, records = check.fit, check.linkage.records
     sampling = fit.inner("sampling")
     counted = sampling.inner("counted")
@@ -278,7 +278,7 @@ def _check_drawn(told: Claim, stage: Stage) -> None:
 
 
 def _check_sample(told: Claim, stage: Stage, limit: Limit, check: Check) -> None:
-    """Check what is shown of the samples of the stage that decides."""
+    """Check the numbers of samples of the deciding stage."""
     _check_drawn(told, stage)
     records, proved = check.linkage.records, limit.bound_of(stage)
     inside = [block for block in check.linked if block in stage.blocks]
@@ -295,7 +295,7 @@ def _check_sample(told: Claim, stage: Stage, limit: Limit, check: Check) -> None
 
 
 def _at_most(told: Claim, key: str, total: Fraction, records: Records) -> Fraction:
-    """A weight that is claimed: not above that of all it is about, and whole where records count alike."""
+    """Read a claimed weight: at most the total, and integral if it counts records."""
     claimed = told.exact(key)
     told.demand(
         claimed <= total * (1 + ROUNDED),
@@ -320,5 +320,5 @@ def _demand_close(told: Claim, here: Fraction) -> None:
 
 
 def _slack(weight: float, records: Records) -> float:
-    """Of a sum of weights as a double; sampling weights may be small, all of them."""
+    """Return the tolerance of a sum of weights as a double; all sampling weights may be small."""
     return CLOSE * (max(1.0, weight) if records.sampling is None else weight)

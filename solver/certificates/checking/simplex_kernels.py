@@ -1,8 +1,8 @@
-"""Compiled code of the simplex tree, in 64-bit whole numbers that never round in favour of a claim.
+"""Compiled check of simplex trees, in 64-bit integers that never round in favour of a claim.
 
-A simplex is known by the values of the rows at its vertices, which are upper bounds of the exact ones. A
-value at the middle of an edge is at most the mean of those at its ends, rounded up. A row that is nowhere
-above zero at the vertices is nowhere positive on the simplex, and its block is not linked there.
+A simplex is represented by upper bounds on the values of rows at its vertices. The value at the midpoint of
+an edge is at most the mean of its ends, rounded up. A row that is positive at no vertex is positive nowhere
+on the simplex, and its block is not linked there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
 
 DEEPEST = 2_000
-"""Edges that may be halved one after the other."""
+"""Deepest tree."""
 
 BITS = 60
 """Rows are rounded to at most ``2**BITS``, so that the sum of two values fits 64 bits."""
@@ -25,16 +25,16 @@ LARGEST_TOTAL = 1 << 60
 """Weight of all blocks together, so that sums and differences of such sums fit 64 bits."""
 
 MOST_VALUES = 1 << 26
-"""Values of rows on the way down a tree, which are all kept: half a gigabyte."""
+"""Values of rows kept for the current path of a tree: half a gigabyte."""
 
-_NEAR = 1e-14  # quotients of doubles are nearer to the exact ones than this, relatively
+_NEAR = 1e-14  # relative error of quotients of doubles, rounded up
 _HALF = 31
 _LOW = (1 << _HALF) - 1
 
 
 @kernel
 def _product(first: int, second: int) -> tuple[int, int, int]:
-    """Exact product of two whole numbers from 0 to ``2**62``, by its digits to the base ``2**31``."""
+    """Multiply two integers from 0 to ``2**62`` exactly, by their digits to the base ``2**31``."""
     high, low, other_high, other_low = first >> _HALF, first & _LOW, second >> _HALF, second & _LOW
     last = low * other_low
     middle = high * other_low + low * other_high + (last >> _HALF)
@@ -43,7 +43,7 @@ def _product(first: int, second: int) -> tuple[int, int, int]:
 
 @kernel
 def _leaves_a_ratio(first: LongArray, second: LongArray) -> bool:
-    """Whether no two vertices rule out, exactly, that a ratio x fits both: see `rows_conflict`."""
+    """Tell exactly whether a ratio x fits all vertices: see `rows_conflict`."""
     for low in range(first.size):
         if second[low] >= 0 or first[low] <= 0:
             continue
@@ -56,10 +56,10 @@ def _leaves_a_ratio(first: LongArray, second: LongArray) -> bool:
 
 @kernel
 def rows_conflict(first: LongArray, second: LongArray) -> bool:
-    """Whether some ``first + x * second`` with x > 0 is nowhere above zero at the vertices.
+    """Tell whether some ``first + x * second`` with x > 0 is positive at no vertex.
 
-    Then the two rows are nowhere positive together on the simplex. Doubles decide unless two quotients are
-    too near to tell; whole numbers do then.
+    The two rows are then nowhere positive together. Doubles decide unless two quotients are too close;
+    integers do then.
     """
     low, high = 0.0, np.inf
     for vertex in range(first.size):
@@ -78,7 +78,7 @@ def rows_conflict(first: LongArray, second: LongArray) -> bool:
 
 @kernel
 def _blocks_conflict(values: LongArray, first: int, after_first: int, second: int, after: int) -> bool:
-    """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
+    """Tell whether a row of one block conflicts with a row of another, given the ranges of their rows."""
     for row in range(first, after_first):
         for other in range(second, after):
             if rows_conflict(values[row], values[other]):
@@ -88,7 +88,7 @@ def _blocks_conflict(values: LongArray, first: int, after_first: int, second: in
 
 @kernel
 def _joins(values: LongArray, starts: LongArray, clique: LongArray, other: int) -> bool:
-    """Whether a block conflicts with every member of a clique."""
+    """Tell whether a block conflicts with every member of a clique."""
     for member in clique:
         if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
             return False
@@ -97,7 +97,7 @@ def _joins(values: LongArray, starts: LongArray, clique: LongArray, other: int) 
 
 @kernel
 def clique_saving(values: LongArray, block: LongArray, weight: LongArray, needed: int) -> Any:
-    """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
+    """Bound the weight lost to conflicts: of a clique only one block can be linked.
 
     Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
     when `needed` is reached.
@@ -133,7 +133,7 @@ def clique_saving(values: LongArray, block: LongArray, weight: LongArray, needed
 
 @kernel
 def halve_row(values: LongArray, kept: int, moved: int, out: LongArray) -> tuple[int, int]:
-    """Values of a row when vertex `moved` goes to the middle of its edge to `kept`; least and largest."""
+    """Compute a row after vertex `moved` went to the midpoint of its edge to `kept`; return its extremes."""
     low = high = out[moved] = (values[kept] + values[moved] + 1) >> 1
     for vertex in range(values.size):
         if vertex != moved:
@@ -153,7 +153,7 @@ def classify(
     out_values: LongArray,
     out_block: LongArray,
 ) -> tuple[int, int, int]:
-    """Go to one half of a simplex: sort its blocks into linked nowhere, undecided, and with no row left.
+    """Classify the blocks in one half of a simplex as linked nowhere, undecided, or linked everywhere.
 
     Blocks ascend in `values` (rows, corners) and `block` (rows,); vertex `moved` goes to the middle of its
     edge to `kept`. The rows of undecided blocks that are not positive at every vertex are written. Returns
@@ -182,7 +182,7 @@ def classify(
 
 @kernel
 def edge_ends(edge: int, corners: int) -> tuple[int, int]:
-    """The vertices of an edge; edges count from 1 in the order 0-1, 0-2, ..., 1-2, ...; -1 for no edge."""
+    """Return the vertices of an edge, counted from 1 in the order 0-1, 0-2, ..., 1-2, ...; else -1."""
     left = edge - 1
     for one in range(corners - 1):
         if left < corners - 1 - one:
@@ -193,7 +193,7 @@ def edge_ends(edge: int, corners: int) -> tuple[int, int]:
 
 @kernel
 def enlarged(values: LongArray, block: LongArray, rows: int) -> Any:
-    """The two lists with room for at least as many rows; as they are where that would be too many."""
+    """Enlarge two lists for these rows, unless that would be too many."""
     most = MOST_VALUES // values.shape[1]
     if rows <= values.shape[0] or rows > most:
         return values, block

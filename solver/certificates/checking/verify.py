@@ -1,4 +1,4 @@
-"""The check of a certificate against the two files of a `FilePair`, by the core with fast steps."""
+"""Checks a certificate against the two files of a `FilePair`, by the core with accelerated steps."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ LARGEST_FILE = 1 << 28
 """Bytes of a file that is read."""
 
 MOST_ITEMS = 1 << 24
-"""Commas and brackets in it: at sixty bytes a value, what is read stays far below two gigabytes."""
+"""Commas and brackets of a file: with sixty bytes a value, memory stays far below two gigabytes."""
 
 FORMAT = "linkrisk-certificates"
 KEY, FAMILY, FIT, CERTIFICATE = "certificates", "aggregator", "fit", "certificate"
-"""Keys of what `report --certificate` writes, and of each of its entries."""
+"""Keys of the output of `report --certificate`, and of each of its entries."""
 
 _WRITER = "report --certificate"
 
@@ -76,7 +76,7 @@ def read_object(path: str | Path, writer: str) -> dict[str, Any]:
 
 
 def is_bundle(content: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is what `report --certificate` writes."""
+    """Tell whether a JSON object is an output of `report --certificate`."""
     return content.get("format") == FORMAT
 
 
@@ -104,7 +104,7 @@ def fits_and_certificates(content: Mapping[str, Any], name: str) -> dict[str, tu
 
 @dataclass(frozen=True)
 class Draw:
-    """The samples that a limit rests on: how many of their records are linked, and may be at most."""
+    """Samples that a limit rests on: numbers of their linked records, claimed and at most."""
 
     seed: int
     strata: str | None
@@ -116,7 +116,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class FullVerdict(Verdict):
-    """What a certificate proves, and what `verify` says besides.
+    """Statements that a certificate proves, and further output of `verify`.
 
     `euclid`: the fit shows a count of the Euclidean distance, which is right. `impossible` of all `pairs` of
     a block and a candidate are so if the masking is what it is claimed to be.
@@ -132,7 +132,7 @@ class FullVerdict(Verdict):
 
 @contextmanager
 def usage_errors() -> Iterator[None]:
-    """Report what the core cannot read as errors of usage."""
+    """Raise errors of the core as errors of usage."""
     try:
         yield
     except MalformedError as error:
@@ -140,7 +140,7 @@ def usage_errors() -> Iterator[None]:
 
 
 def fit_problem(fit: Mapping[str, Any], where: str) -> Problem:
-    """The problem that a fit says it solved; UsageError where the core knows none such."""
+    """Return the problem of a fit; UsageError if the core does not support it."""
     with usage_errors():
         problem = read_problem(Claim(dict(fit), where))
         family_of(problem, where)
@@ -187,7 +187,7 @@ def verify(
 
 
 def linkage_of(files: FilePair, problem: Problem) -> FastLinkage:
-    """The records of a problem in exact numbers, and as arrays."""
+    """Return the records of a problem in exact numbers, and as arrays."""
     return FastLinkage(FastRecords(core_files(files, problem), problem), family_of(problem))
 
 
@@ -198,7 +198,7 @@ def demand_fit(fit: Mapping[str, Any], verdict: Verdict, name: str) -> None:
 
 
 def core_files(files: FilePair, problem: Problem, strata: str | None = None) -> Files:
-    """Two files as the core takes them, with the columns of weights and strata."""
+    """Return two files in the form of the core, with the columns of weights and strata."""
     columns = {}
     for name in (strata, problem.weight):
         file = None if name is None else _file_of(files, name)
@@ -217,19 +217,19 @@ def core_files(files: FilePair, problem: Problem, strata: str | None = None) -> 
 
 
 def _file_of(files: FilePair, column: str) -> str | None:
-    """Which file has a column: the original one first."""
+    """Return the file that has a column, the original one first."""
     frames = {"original": files.original, "masked": files.masked}
     return next((name for name, frame in frames.items() if column in frame.columns), None)
 
 
 def _strata(fit: Claim) -> str | None:
-    """The column of the strata of a draw, if there is one."""
+    """Return the column of the strata of a draw, if any."""
     draw = fit.inner("sampling", "draw") if fit.has("sampling") else None
     return draw.text("strata") if draw is not None and draw.has("strata") else None
 
 
 def _check_files(files: FilePair, problem: Problem) -> None:
-    """Reject files that are read in another way than those of the fit."""
+    """Reject files that are read differently from those of the fit."""
     here = {name: (kind.scale.value, list(kind.categories)) for name, kind in files.categorical.items()}
     told = {name: (problem.scales[name], names) for name, names in problem.categories.items()}
     demand(here == told, "problem, schema: the files are read with other categories")
@@ -239,7 +239,7 @@ def _check_files(files: FilePair, problem: Problem) -> None:
 
 
 def _check_weights(files: FilePair, problem: Problem, where: str) -> None:
-    """Reject a fit that counts by another column than the schema that the user of `verify` has given."""
+    """Reject a fit whose column of weights is not that of the user's schema."""
     expected, column = files.design.weight_column, problem.weight
     shown = "none" if column is None else repr(column)
     demand(
@@ -249,7 +249,7 @@ def _check_weights(files: FilePair, problem: Problem, where: str) -> None:
 
 
 def _draw(check: Check, limit: Limit) -> Draw:
-    """What the fit shows of the samples that decide."""
+    """Return the numbers of the deciding samples."""
     stage, sampling = check_sampling(check, limit), check.fit.inner("sampling")
     plan = sampling.inner("draw")
     return Draw(

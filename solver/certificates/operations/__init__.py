@@ -1,1 +1,1 @@
-"""`verify`: certificates of fits, of tables and bundles, checked against the files they speak of."""
+"""Function `verify`: checks certificates of fits, of tables and of reports against their files."""

@@ -1,4 +1,4 @@
-"""What `verify` finds, of whatever it is given."""
+"""Result of `verify`, and the sentences that state it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _CHECKED = (
     "records_table",
     "tied",
 )
-"""Keys of a fit that are recounted from the files, or follow from what is."""
+"""Keys of a fit that are recounted from the files, or follow from such."""
 
 _BY_RECORD = ("records_table", "tied")
-"""Keys that are checked where the fit lists its records."""
+"""Keys that are checked if the fit lists its records."""
 
 _PROBLEM = (
     "format",
@@ -60,14 +60,14 @@ _PROBLEM = (
     "recodings",
     "weight",
 )
-"""Keys of a fit that say what it is and what is claimed, which is in the sentence."""
+"""Keys of a fit that state the problem and the claim, which the sentence contains."""
 
 _MOST_CATEGORIES = 12
 _MOST_KEYS = 40
 
 
 def proved(verdict: FullVerdict, aligned: str) -> list[str]:
-    """The claims, a line each; `aligned` says how records were aligned."""
+    """List the proven claims, a line each; `aligned` says how records were aligned."""
     problem = verdict.problem
     family = verdict.family.words
     under = "proved under this assumption" if problem.methods else "proved"
@@ -87,7 +87,7 @@ def proved(verdict: FullVerdict, aligned: str) -> list[str]:
 
 
 def _counted(verdict: FullVerdict) -> list[str]:
-    """The bound on the number of records, up to what stands in its brackets; then what else is proved."""
+    """State the bound on the number of records up to its brackets, then further claims."""
     lines = [
         f"more than {verdict.bound_count} of {verdict.records} records (",
         f"the parameters of the fit link {verdict.linked}",
@@ -99,7 +99,7 @@ def _counted(verdict: FullVerdict) -> list[str]:
 
 
 def _limited(verdict: FullVerdict, limit: Limit, draw: Draw) -> list[str]:
-    """The limit of samples, up to what stands in its brackets; the draw; and what is certain."""
+    """State the limit of samples up to its brackets, the draw, and the certain bound."""
     heading, certain = f"more than {limit.count} of {verdict.records} records (", str(verdict.bound_count)
     linked = str(verdict.linked)
     if verdict.problem.weight is not None:
@@ -118,7 +118,7 @@ def _limited(verdict: FullVerdict, limit: Limit, draw: Draw) -> list[str]:
 
 
 def _weighed(verdict: FullVerdict) -> list[str]:
-    """The same of sums of sampling weights."""
+    """State the same for sums of sampling weights."""
     shared = ", shared by identical candidates" if verdict.problem.share else ""
     return [
         f"records that stand for more than {_sum(verdict.bound)} of {_weights(verdict)}{shared}; ",
@@ -129,18 +129,18 @@ def _weighed(verdict: FullVerdict) -> list[str]:
 
 
 def _weights(verdict: FullVerdict) -> str:
-    """All weights, and the column that they are from."""
+    """State the total weight and its column."""
     column = quoted(verdict.problem.weight or "")
     return f"{_sum(verdict.total)} (weights of column {column} of the {verdict.weighted_file} file"
 
 
 def _sum(weight: Fraction) -> str:
-    """A sum of weights, to ten digits."""
+    """Format a sum of weights with ten digits."""
     return f"{float(weight):.10g}"
 
 
 def _beyond(verdict: FullVerdict) -> list[str]:
-    """What the bound does not cover: an order of attributes or ranks that links more."""
+    """State what the bound does not cover: a lexicographic order that links more."""
     order = verdict.order
     if order is None:
         return []
@@ -155,7 +155,7 @@ def _beyond(verdict: FullVerdict) -> list[str]:
 
 
 def _assumption(verdict: FullVerdict) -> list[str]:
-    """What is taken from the certificate about the masking, which no file shows."""
+    """State the assumed masking, which no file can confirm."""
     methods = verdict.problem.methods
     if not methods:
         return []
@@ -169,7 +169,7 @@ def _assumption(verdict: FullVerdict) -> list[str]:
 
 
 def _compared(verdict: FullVerdict) -> str:
-    """What is compared, and how."""
+    """State the attributes compared, and how."""
     problem, shown = verdict.problem, []
     for name in problem.attributes:
         scale, names = problem.scales.get(name, ""), problem.categories.get(name, ())
@@ -185,14 +185,14 @@ def _categories(scale: str, names: Sequence[str]) -> str:
     if scale == "nominal":
         return f"{len(names)} categories"
     shown = [quoted(name) for name in names]
-    # An order that nobody would expect is shown whole: what is left out here could be anything.
+    # unexpected orders are shown in full: an omission could hide anything
     if len(shown) > _MOST_CATEGORIES and _in_natural_order(names):
         shown = [*shown[: _MOST_CATEGORIES - 2], f"... {len(names)} categories ...", shown[-1]]
     return " < ".join(shown)
 
 
 def _in_natural_order(names: Sequence[str]) -> bool:
-    """Whether categories ascend as the numbers that they are, or else as text."""
+    """Tell whether categories ascend as numbers, or else as text."""
     try:
         values: list[Any] = [float(name) for name in names]
     except ValueError:
@@ -205,20 +205,20 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def aligned(alignment: str) -> str:
-    """How the records of the two files were aligned."""
+    """State how the records of the two files were aligned."""
     if alignment.startswith(BY_ID):
         return f"by the id column {quoted(alignment.removeprefix(BY_ID))}"
     return "row by row" if alignment == BY_ROW else "by the labels of the two indexes"
 
 
 def quoted(name: str) -> str:
-    """A name as it is, or in quotation marks where it is more than letters, digits and a few signs."""
+    """Quote a name unless it has only letters, digits and a few signs."""
     plain = name.isprintable() and all(sign.isalnum() or sign in "_-.+/%" for sign in name)
     return name if plain and name else json.dumps(name)
 
 
 def coverage(verdict: FullVerdict, fit: Mapping[str, Any], alignment: str) -> str:
-    """Which parts of the JSON of a fit were checked, and which were not; `alignment` is that of the files."""
+    """State which parts of the JSON of a fit were checked; `alignment` is that of the files."""
     checked = [*_CHECKED, *(objective_keys(verdict.problem) or ())]
     if verdict.problem.weight is not None:
         checked.append(TOTAL)
@@ -241,7 +241,7 @@ def coverage(verdict: FullVerdict, fit: Mapping[str, Any], alignment: str) -> st
 
 
 def checked(verdict: FullVerdict, seconds: float) -> str:
-    """How much was checked, and what it took."""
+    """State how much was checked, and in what time."""
     leaves = "1 leaf" if verdict.leaves == 1 else f"{verdict.leaves} leaves"
     parts = [_many(verdict.lost, "record") + " out of reach"]
     if verdict.method == "hitting-set":
@@ -256,7 +256,7 @@ def checked(verdict: FullVerdict, seconds: float) -> str:
 
 
 def of_table(verdict: TableVerdict) -> list[str]:
-    """What is proved of a table."""
+    """State the proven claims about a table."""
     vectors = _many(verdict.witnesses, "witness vector")
     said = f"{_many(verdict.met, 'level')} of {verdict.demands:,} met, by {vectors}"
     more = [f"{verdict.missed} missed"] if verdict.missed else []
@@ -272,7 +272,7 @@ def _many(count: int, what: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class VerificationResult(Result):
-    """What a certificate proves about two files, or about a table.
+    """Result of the check of a certificate, about two files or a table.
 
     As a condition it is true if all that a fit claims holds, or if the table is protected.
 
@@ -322,7 +322,7 @@ class VerificationResult(Result):
 
     @classmethod
     def of(cls, parts: Mapping[str, VerificationResult]) -> Self:
-        """What is found of several families together."""
+        """Combine the results of several families."""
         failed = [f"{name}: {one.rejected}" for name, one in parts.items() if not one]
         return cls(
             verified=not failed,
@@ -336,16 +336,16 @@ class VerificationResult(Result):
 
     @property
     def linked(self) -> int | None:
-        """Records that the parameters of the fit link, where that is proved."""
+        """Number of records linked by the parameters of the fit, if proven."""
         return None if self.verdict is None else self.verdict.linked
 
     @property
     def linked_upper_bound(self) -> int | None:
-        """No parameters link more records, where that is proved."""
+        """Proven upper bound on the number of linked records for all parameters."""
         return None if self.verdict is None else self.verdict.bound_count
 
     def content(self) -> dict[str, Any]:
-        """What is proved, and whether that is what is claimed."""
+        """Return the proven statements, and whether they include the claims."""
         if self.parts:
             return {"verified": self.verified, KEY: {name: one.content() for name, one in self.parts.items()}}
         head: dict[str, Any] = {
@@ -359,7 +359,7 @@ class VerificationResult(Result):
         return {**head, "proved": None if self.verdict is None else _of_fit(self.verdict)}
 
     def _sentences(self) -> list[str]:
-        """What is proved in words, with all that it rests on; names that could be words of it are quoted."""
+        """List the sentences and their assumptions; ambiguous names are quoted."""
         if self.cells:
             return [] if self.table is None else of_table(self.table)
         if self.verdict is None:
@@ -386,7 +386,7 @@ class VerificationResult(Result):
 
 
 def _of_fit(verdict: FullVerdict) -> dict[str, Any]:
-    """What is proved of two files."""
+    """Return what is proven of two files."""
     problem = verdict.problem
     return {
         "aggregator": problem.aggregator,
@@ -407,7 +407,7 @@ def _of_fit(verdict: FullVerdict) -> dict[str, Any]:
 
 
 def _sums(verdict: FullVerdict) -> dict[str, Any]:
-    """What is proved of the weights of linked records: of sampling weights, where the fit has these."""
+    """Return what is proven of the weights of linked records, if the fit has sampling weights."""
     ends = float(verdict.linked_weight), float(verdict.bound)
     if verdict.problem.weight is None:
         return dict(zip(EXPECTED, ends, strict=True))
@@ -416,6 +416,6 @@ def _sums(verdict: FullVerdict) -> dict[str, Any]:
 
 
 def _of_table(verdict: TableVerdict) -> dict[str, Any]:
-    """What is proved of a table."""
+    """Return what is proven of a table."""
     found = {name: getattr(verdict, name) for name in ("demands", "met", "missed", "undecided")}
     return {"protected": verdict.protected, **found, "defect": str(verdict.defect)}

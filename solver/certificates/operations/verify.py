@@ -1,4 +1,4 @@
-"""`verify`: the certificate of a fit checked from the two files, and that of a table from the table."""
+"""Function `verify`: checks the certificate of a fit by the two files, or of a table by the table."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ from linkrisk.solver.worst_case.result import FamilyFit, FitResult
 
 
 def exact_table(stored: StoredTable) -> Table:
-    """A table in fractions, with the numbers of respondents that are published beside its values."""
+    """Return a table in fractions, with the respondent counts published beside its values."""
     counts = split_beside(stored)[1]
     columns = {**stored.numbers, **({} if counts is None else {PUBLISHED: counts.numbers["value"]})}
     numbers = {
@@ -97,10 +97,10 @@ def checked_table(certificate: Mapping[str, Any], name: str, asked: TableOptions
 
 
 _KEPT = (Role.RECORD_ID, Role.WEIGHT)
-"""Roles that the user of `verify` has the say on."""
+"""Roles that the user of `verify` decides."""
 
 WRITERS = "fit --json`, `report --certificate` or `tables audit --certificate"
-"""Commands that write what can be verified."""
+"""Commands whose output can be verified."""
 
 
 @taking(VerifyOptions)
@@ -151,13 +151,13 @@ def verify(asked: VerifyOptions) -> VerificationResult:
 
 
 def _refuse(asked: VerifyOptions, group: type[Any], why: str) -> None:
-    """Refuse what is given of a group of options that are not about such a claim."""
+    """Refuse options that do not apply to such a claim."""
     for option in given_of(asked, group):
         raise UsageError(f"{why}: leave {called(option)} out", option=option)
 
 
 def _of_several(asked: VerifyOptions, entries: Mapping[str, tuple[Any, Any]]) -> VerificationResult:
-    """The fits of a report, each by its certificate."""
+    """Check the fits of a report, each by its certificate."""
     results = {}
     claims = asked.result if isinstance(asked.result, str | Path) else "the fits"
     for at, (family, (fit, certificate)) in enumerate(entries.items()):
@@ -170,7 +170,7 @@ def _of_several(asked: VerifyOptions, entries: Mapping[str, tuple[Any, Any]]) ->
 
 
 def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> VerificationResult:
-    """What a fit claims about two files."""
+    """Check the claims of a fit about two files."""
     began = time.perf_counter()
     proof, proof_name = _content(
         _certificate(asked.result, asked.certificate), "the certificate", "fit --certificate"
@@ -209,7 +209,7 @@ def _of_fit(asked: VerifyOptions, content: Mapping[str, Any], name: str) -> Veri
 
 
 def _named(asked: VerifyOptions, name: str) -> str:
-    """The files that the claim is about, as they were given: nothing that a JSON says."""
+    """Name the files as the user gave them, not by the JSON."""
     if asked.original is None:
         return f"the embedded pair ({name})"
     given = (asked.original, asked.masked)
@@ -221,7 +221,7 @@ def _named(asked: VerifyOptions, name: str) -> str:
 
 
 def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -> Any:
-    """The certificate that is given, or that of the result; UsageError when there is none."""
+    """Return the given certificate, or that of the result; UsageError if there is none."""
     if given is not None:
         return given
     made = result.certificate if isinstance(result, FamilyFit | FitResult) else None
@@ -235,13 +235,13 @@ def _certificate(result: object, given: Mapping[str, Any] | str | Path | None) -
 
 
 def _content(given: Any, name: str, writer: str) -> tuple[Mapping[str, Any], str]:
-    """The JSON of a fit or certificate, and what to call it."""
+    """Return the JSON of a fit or certificate, and its name in messages."""
     if isinstance(given, str | Path):
         return read_object(given, writer), str(given)
     content = given.to_dict() if isinstance(given, Result) else given
     if not isinstance(content, Mapping):
         raise UsageError(f"{name} is a {type(given).__name__}; give a result, a dictionary or a file name")
-    try:  # numbers, texts and lists as a stranger would read them, and nothing else
+    try:  # only numbers, texts and lists, as in JSON
         return json.loads(json.dumps(dict(content), allow_nan=False)), name
     except (TypeError, ValueError, RecursionError) as error:
         raise UsageError(f"{name} cannot be written as JSON: {error}") from None
@@ -250,7 +250,7 @@ def _content(given: Any, name: str, writer: str) -> tuple[Mapping[str, Any], str
 def _judged(
     fit: Mapping[str, Any], certificate: Mapping[str, Any], files: FilePair, names: tuple[str, str]
 ) -> tuple[FullVerdict | None, str | None]:
-    """What is proved, and which check failed first."""
+    """Return the proven statements, and the first check that failed."""
     verdict = None
     try:
         verdict = checking.verify(fit, certificate, files, names)
@@ -261,7 +261,7 @@ def _judged(
 
 
 def _files(original: Any, masked: Any, problem: Problem, name: str, **options: Any) -> FilePair:
-    """The two files, or the embedded pair, with the attributes of the fit and their categories."""
+    """Read the two files, or the embedded pair, with the attributes and categories of the fit."""
     options |= {"attributes": problem.attributes, "masking": (NOT_INFERRED,)}  # it is given by the fit
     if original is None and masked is None:
         pair = default_pair()
@@ -284,7 +284,7 @@ def _files(original: Any, masked: Any, problem: Problem, name: str, **options: A
 
 
 def _schema(given: Schema | None, problem: Problem) -> Schema:
-    """The categories of the fit; record id, weights and missing codes are those of the user's own schema."""
+    """Return the categories of the fit; record id, weights and missing codes are from the user's schema."""
     own = Schema(()) if given is None else given
     compared = []
     for name in problem.attributes:
@@ -302,6 +302,6 @@ def _schema(given: Schema | None, problem: Problem) -> Schema:
 
 
 def _beside(declared: Attribute) -> Attribute:
-    """What counts of a declaration whatever the fit says: missing codes, and whether it is id or weight."""
+    """Return the user's part of a declaration: missing codes, and the roles of id and weight."""
     role = declared.role if declared.role in _KEPT else None
     return Attribute(declared.name, role, missing=declared.missing)

@@ -1,4 +1,4 @@
-"""Certificates: what an engine has proven, written down such that `..checking` can check it.
+"""Writes certificates of what an engine has proven, for `..checking` to check.
 
 May import `formulations`, `solver.engines`, `solver.certificates.checking` and what these may.
 """

@@ -1,4 +1,4 @@
-"""The certificate of a fit: what an engine found and proved, in the form that `verify` checks."""
+"""Builds the certificate of a fit from the results of an engine, in the form that `verify` checks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from linkrisk.solver.engines.base import CoreProof, Proof, whole
 from linkrisk.solver.run.errors import UsageError
 
 _ROUNDED = Fraction(1, 2 * 10**9)
-"""Relative slack of a bound on weights that are not whole numbers; `verify` allows twice as much."""
+"""Relative slack of a bound on non-integral weights; `verify` allows twice as much."""
 
 _PROBLEM_KEYS = (
     "aggregator",
@@ -43,10 +43,10 @@ _PROBLEM_KEYS = (
 )
 
 _FURTHER_KEYS = ("schema", "masking", "recodings", "weight")
-"""Those of problems with categorical attributes, and with sampling weights."""
+"""Keys of problems with categorical attributes, and with sampling weights."""
 
 _MOST_CORNERS = 9
-"""Corners of a simplex up to which halving it is worth a try."""
+"""Vertices of a simplex up to which a simplex tree is tried: larger ones need too many nodes."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ProvenSearch:
 
     @property
     def lost(self) -> list[int]:
-        """The blocks of the file that are lost."""
+        """Blocks of the file that no parameters link."""
         lost = np.flatnonzero(self.system.lost)
         found = lost if self.blocks is None else self.blocks[lost]
         return [int(block) for block in np.sort(found)]
@@ -127,7 +127,7 @@ def certify_samples(
 
 
 def _certified(problem: Mapping[str, Any], content: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The content; CertificateError where there is none."""
+    """Return the content; CertificateError if there is none."""
     reason = why_not_certifiable(problem)
     if reason is not None:
         raise CertificateError(reason)
@@ -140,7 +140,7 @@ def _certified(problem: Mapping[str, Any], content: Callable[[], dict[str, Any]]
 
 
 def _linkage(files: FilePair, problem: Mapping[str, Any], pair: LinkagePair) -> FastLinkage:
-    """The exact records of the problem; CertificateError where they are not those of the engine."""
+    """Return the exact records of the problem; CertificateError if they differ from the engine's."""
     linkage = linkage_of(files, fit_problem(problem, "problem"))
     arrays = linkage.arrays
     same = (
@@ -158,7 +158,7 @@ def _linkage(files: FilePair, problem: Mapping[str, Any], pair: LinkagePair) -> 
 def _head(
     linkage: FastLinkage, problem: Mapping[str, Any], parameters: Mapping[str, Any], linked: int
 ) -> dict[str, Any]:
-    """What a certificate says before its bound."""
+    """Return the part of a certificate before its bound."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -178,7 +178,7 @@ def _part(
     until: float,
     reached: BoolArray | None,
 ) -> tuple[dict[str, int], dict[str, Any]]:
-    """The bound of some blocks and its proof; `until` is by `time.perf_counter`."""
+    """Prove a bound for some blocks; `until` is by `time.perf_counter`."""
     records = linkage.records
     lost = lost_pairs(linkage, searched.lost, until)
     gone = frozenset(block for block, _ in lost)
@@ -196,7 +196,7 @@ def _part(
 def _each_part(
     linkage: FastLinkage, parts: Sequence[ProvenSearch | IndexArray], until: float
 ) -> Iterator[tuple[list[int], dict[str, Any]] | None]:
-    """The blocks of each part, and their bound and its proof; None where there is no proof, or no time."""
+    """Yield each part's blocks, bound and proof; None if there is no proof, or no time."""
     for at, each in enumerate(parts):
         if not isinstance(each, ProvenSearch) or each.blocks is None or time.perf_counter() >= until:
             yield None
@@ -210,7 +210,7 @@ def _each_part(
 def _parts(
     linkage: FastLinkage, searched: ProvenSearch, parts: Sequence[ProvenSearch | IndexArray], until: float
 ) -> tuple[dict[str, int], dict[str, Any]]:
-    """The bound of all blocks as the sum of those of parts; who is in none and not lost counts in full."""
+    """Add the bounds of parts; blocks in no part and not lost count in full."""
     lost = lost_pairs(linkage, searched.lost, until)
     left = set(range(linkage.records.blocks)) - {pair[0] for pair in lost}
     total, shown = Fraction(0), []
@@ -226,18 +226,18 @@ def _parts(
 
 
 def weight_of_bound(bound: Mapping[str, int]) -> Fraction:
-    """The weight of a bound that is written in units."""
+    """Return the weight of a bound that is written in units."""
     return Fraction(bound["linked_weight"] * bound.get("of", 1), bound["unit"])
 
 
 def _same_weights(records: Records, weight: FloatArray) -> bool:
-    """Whether the engine's weights are those of the records, but for a common factor and rounding."""
+    """Tell whether the engine's weights are proportional to those of the records, up to rounding."""
     own = np.array([float(records.weight([block])) for block in range(records.blocks)])
     return own.size == weight.size and np.allclose(own * weight[0], weight * own[0], rtol=1e-12, atol=0.0)
 
 
 def _bound(unit: Fraction, most: int) -> dict[str, int]:
-    """The bound as the certificate writes it."""
+    """Return the bound as written in the certificate."""
     of = {} if unit.denominator == 1 else {"of": unit.denominator}
     return {"unit": unit.numerator, **of, "linked_weight": most}
 
@@ -245,7 +245,7 @@ def _bound(unit: Fraction, most: int) -> dict[str, int]:
 def _proof(
     linkage: FastLinkage, system: BlockSystem, proof: Proof, weight: Mapping[int, int], aim: Aim, until: float
 ) -> tuple[dict[str, Any], int]:
-    """The proof of as small a bound as there is; and the bound, in units."""
+    """Prove the smallest possible bound, returned in units."""
     best: tuple[dict[str, Any], int] = ({"method": "lost"}, sum(weight.values()))
     methods = []
     if linkage.family.simplex and linkage.family.dimension <= _MOST_CORNERS:
@@ -265,7 +265,7 @@ def _proof(
 
 
 def _rivals(system: BlockSystem) -> dict[int, list[int]]:
-    """The rivals of each open block that have a row."""
+    """Return the rivals of each open block that have a row."""
     blocks = system.open_blocks[system.row_open]
     found: dict[int, list[int]] = {}
     for block, rival in zip(blocks.tolist(), system.rival.tolist(), strict=True):
@@ -281,12 +281,12 @@ def _hitting_set(
     most: int,
     seconds: float,
 ) -> tuple[dict[str, Any], int]:
-    """Cores that are proven exactly, and a tree for the hitting set."""
+    """Prove a hitting set by exact cores and a branch-and-bound tree."""
     proven: dict[frozenset[int], dict[str, Any]] = {}
     until = time.perf_counter() + seconds
     for core in proof.cores:
         if time.perf_counter() >= until:
-            break  # fewer cores prove less, which is said
+            break  # fewer cores prove a weaker bound, which is reported
         answer = exact_core(linkage, *_multipliers(linkage, system, core))
         if answer is not None and answer[1] <= weight.keys():
             proven[answer[1]] = answer[0]
@@ -305,7 +305,7 @@ def _hitting_set(
 def _multipliers(
     linkage: FastLinkage, system: BlockSystem, core: CoreProof
 ) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
-    """Multipliers of a core as those of exact rows and of the inequalities of a monotone measure."""
+    """Convert multipliers of a core to those of exact rows and of monotonicity."""
     used = np.asarray(core.rows)
     raw = np.asarray(core.multipliers) / system.length[used]
     blocks = system.open_blocks[system.row_open[used]]
@@ -319,7 +319,7 @@ def _multipliers(
 
 
 def _minimal(cores: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Cores that contain no other core."""
+    """Keep cores that contain no other core."""
     kept: list[frozenset[int]] = []
     of_block: dict[int, list[frozenset[int]]] = {}
     for core in sorted(cores, key=lambda core: (len(core), sorted(core))):

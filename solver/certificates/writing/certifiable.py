@@ -1,4 +1,4 @@
-"""What can be certified: said before a search, or raised after it."""
+"""Decides before a search whether its result can be certified."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from linkrisk.solver.run.errors import UsageError
 
 
 class CertificateError(Exception):
-    """A result that no certificate can be written for; the message says why, in one line."""
+    """Raised for a result without a certificate; the message gives the reason in one line."""
 
 
 def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
-    """Why `verify` could not check a fit of this problem, in one line; None when it can."""
+    """Explain in one line why `verify` could not check a fit of this problem; None if it can."""
     try:
         fit_problem(problem, "problem")
     except UsageError as error:

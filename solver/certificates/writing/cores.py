@@ -1,4 +1,4 @@
-"""Cores for the certificate: multipliers in floating point become whole numbers that still prove them."""
+"""Rounds floating-point multipliers of cores to integers that still prove them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Step = tuple[int, int, int]
 
 _MOST_COLUMNS = 400
 _FARTHEST = 1e3
-"""What is farther below zero than so many units is cut to this: it cannot matter."""
+"""Units below zero at which values are cut: lower ones cannot matter."""
 
 
 def finer_steps(family: Measure, rest: Sequence[int], inequalities: Sequence[tuple[int, int]]) -> list[Step]:
-    """Multipliers of ``mu(A + k) >= mu(A)`` to add, so that a row is less positive."""
+    """Return multipliers of ``mu(A + k) >= mu(A)`` to add, so that a row becomes less positive."""
     if family.dimension > _MOST_COLUMNS:
         return []
     limits = family.limits
@@ -43,7 +43,7 @@ def finer_steps(family: Measure, rest: Sequence[int], inequalities: Sequence[tup
 
 
 def remaining(family: Measure, row: Sequence[int], steps: Sequence[Step]) -> list[int]:
-    """A row with the multipliers of inequalities."""
+    """Subtract multiples of the inequalities from a row."""
     rest = list(row)
     for subset, attribute, y in steps:
         family.add(rest, subset, attribute, y)
@@ -51,7 +51,7 @@ def remaining(family: Measure, row: Sequence[int], steps: Sequence[Step]) -> lis
 
 
 def _changed(family: Measure, subset: int, attribute: int) -> list[int]:
-    """``mu(A + k) - mu(A)`` as coefficients of the parameters."""
+    """Return ``mu(A + k) - mu(A)`` as coefficients of the parameters."""
     row = [0] * family.dimension
     family.add(row, subset, attribute, 1)
     return row
@@ -71,14 +71,14 @@ def _least(share: FloatArray, changed: FloatArray, limits: FloatArray, summed: b
     right = [-share * end for end in (limits[:, 0], limits[:, 1])]
     total = (None, None) if summed else (0.0, 0.0)
     bounds = [(0.0, None)] * steps + [total] + [(None, None)] * columns
-    from scipy.optimize import linprog  # a quarter of a second that only certificates need
+    from scipy.optimize import linprog  # takes a quarter of a second, for certificates only
 
     found = linprog(cost, A_ub=np.vstack(rows), b_ub=np.concatenate(right), bounds=bounds, method="highs")
     return np.zeros(steps) if found.x is None else np.asarray(found.x[:steps])
 
 
 _BITS = (16, 32, 64, 128)
-"""Sizes of the largest multiplier to try: small numbers make small certificates."""
+"""Bits of the largest multiplier, in the order tried: small integers make small certificates."""
 
 _REFINEMENTS = 3
 
@@ -118,7 +118,7 @@ def exact_core(
 def _with_total(
     linkage: Linkage, row: list[int], steps: list[Step], *, finest: bool
 ) -> tuple[list[Step], int]:
-    """The multipliers of inequalities, where that helps with finer ones besides, and that of the sum."""
+    """Return the multipliers of inequalities, refined where that helps, and that of the sum."""
     family, total = linkage.family, best_total(linkage, row, steps)
     if not finest or not isinstance(family, Measure):
         return steps, total
@@ -132,7 +132,7 @@ def _with_total(
 
 
 def _added(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
-    """Multipliers of the same inequalities, added up."""
+    """Add multipliers of the same inequalities."""
     sums: dict[tuple[int, int], int] = {}
     for subset, k, y in (*first, *second):
         sums[subset, k] = sums.get((subset, k), 0) + y
@@ -140,7 +140,7 @@ def _added(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
 
 
 def row_unit(linkage: Linkage) -> int:
-    """How many units of an exact row make one in standardised units."""
+    """Return how many units of an exact row make one in standardised units."""
     degree = 2 if linkage.records.problem.differences == "squared" or linkage.family.squares else 1
     return linkage.family.factor << (degree * linkage.records.shift + linkage.family.shift)
 
@@ -156,13 +156,13 @@ def inequalities(family: Measure) -> list[tuple[int, int]]:
 
 
 def _scaled(share: float, bits: int) -> int:
-    """A number up to one times ``2**bits``, to the nearest whole number."""
+    """Round a number up to one, times ``2**bits``, to the nearest integer."""
     numerator, denominator = share.as_integer_ratio()
     return ((numerator << bits) + denominator // 2) // denominator
 
 
 def best_total(linkage: Linkage, row: Sequence[int], steps: Sequence[Step]) -> int:
-    """The multiplier of the equation that Moebius coefficients sum to one, such that the bound is smallest.
+    """Return the best multiplier of the equation that Moebius coefficients sum to one.
 
     Only the Moebius form needs one. The bound is convex and piecewise linear in it, so the best is one of
     the entries of the row after the other multipliers.
@@ -182,7 +182,7 @@ def best_total(linkage: Linkage, row: Sequence[int], steps: Sequence[Step]) -> i
 
 
 def lost_pairs(linkage: FastLinkage, blocks: Iterable[int], until: float = math.inf) -> list[list[int]]:
-    """For each of the blocks, a rival that alone keeps it from being linked, where there is one.
+    """Return for each block a rival that alone prevents its link, where there is one.
 
     The partner itself stands there where it is impossible. Blocks that there is no time for before `until`,
     by `time.perf_counter`, are left out: fewer lost blocks prove less.
@@ -204,7 +204,7 @@ def lost_pairs(linkage: FastLinkage, blocks: Iterable[int], until: float = math.
 
 
 def _excess(linkage: FastLinkage, block: int, rivals: IndexArray) -> FloatArray:
-    """About how much farther than a tie some parameters can make each rival, shape (rivals,)."""
+    """Estimate by how much some parameters can put each rival beyond a tie, shape (rivals,)."""
     arrays, family = linkage.arrays, linkage.family
     own = arrays.distances(block, arrays.partners[[block]])[0]
     tied = arrays.ties(np.array([block]), family.squares)[0]

@@ -1,4 +1,4 @@
-"""The proof of a hitting-set bound: a branch and bound that writes down the dual at each leaf."""
+"""Proves hitting-set bounds by branch and cut with an exact dual solution at each leaf."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MOST_CYCLES = 60
 
 
 class Inequalities:
-    """Cores, and the cliques and odd cycles of cores of two blocks, the cores first.
+    """Inequalities of cores, and of cliques and odd cycles of cores of two blocks, the cores first.
 
-    Blocks are called by their place in the program.
+    Blocks are numbered by their place in the program.
     """
 
     def __init__(self, cores: Sequence[Core], blocks: int) -> None:
@@ -50,13 +50,13 @@ class Inequalities:
             self._adjacent[first, second] = self._adjacent[second, first] = True
 
     def violated_cores(self, x: FloatArray, most: int) -> list[int]:
-        """Cores that a point does not hit, those that it misses by most first."""
+        """Separate cores that a point does not hit, the most violated first."""
         hit: FloatArray = np.asarray(self.matrix @ x)
         order = np.argsort(hit, kind="stable")[:most]
         return [int(at) for at in order if hit[at] < 1.0 - _VIOLATED]
 
     def violated_cuts(self, x: FloatArray) -> list[int]:
-        """New cliques and odd cycles that a point violates."""
+        """Separate cliques and odd cycles that a point violates."""
         return [*self._cliques(x), *self._odd_cycles(x)]
 
     def _add(self, kind: str, members: tuple[int, ...], inequality: Inequality) -> int | None:
@@ -68,7 +68,7 @@ class Inequalities:
         return len(self.found) - 1
 
     def _cliques(self, x: FloatArray) -> list[int]:
-        """Cliques that grow from each block by the neighbour with the smallest x."""
+        """Grow a clique from each block by the neighbour with the smallest x."""
         added = []
         for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _VIOLATED)):
             clique, common = [int(seed)], self._adjacent[seed].copy()
@@ -87,7 +87,7 @@ class Inequalities:
         return added
 
     def _odd_cycles(self, x: FloatArray) -> list[int]:
-        """Odd cycles by shortest paths between the two copies of a block in the doubled graph.
+        """Find odd cycles by shortest paths between the two copies of a block in the doubled graph.
 
         Each pair of blocks has length ``x_i + x_j - 1``; an odd cycle shorter than 1 is violated.
         """
@@ -113,7 +113,7 @@ class Inequalities:
         return added
 
     def _cycle(self, before: Any, seed: int, blocks: int, x: FloatArray) -> int | None:
-        """The inequality of the closed walk that ends at the copy of `seed`."""
+        """Return the inequality of the closed walk that ends at the copy of `seed`."""
         walk, at = [], seed + blocks
         while at != seed:
             previous = int(before[at])
@@ -152,11 +152,11 @@ class Inequalities:
 
 
 _FINEST = 1e-10
-"""How nearly optimal a program is where weights differ: HiGHS takes no less."""
+"""Optimality tolerance of a program with unequal weights, the smallest that HiGHS accepts."""
 
 
 class Relaxation:
-    """Minimise ``weight . x`` for x in [0, 1] under the inequalities added so far."""
+    """Linear relaxation: minimise ``weight . x`` for x in [0, 1] under the inequalities added so far."""
 
     def __init__(self, weight: FloatArray) -> None:
         self._scale = float(weight.max(initial=1.0))
@@ -170,11 +170,11 @@ class Relaxation:
         self._present: set[int] = set()
 
     def fresh(self, indices: Sequence[int]) -> list[int]:
-        """Those inequalities that were not added yet; others are violated within the tolerance of HiGHS."""
+        """Return inequalities not yet added; others are violated within the tolerance of HiGHS."""
         return [index for index in indices if index not in self._present]
 
     def add(self, index: int, inequality: Inequality) -> None:
-        """Take an inequality; `index` is what `duals` calls it."""
+        """Add an inequality; `index` is its number in `duals`."""
         self._present.add(index)
         self._rows.append(index)
         blocks = np.array(list(inequality.coefficients), dtype=np.intp)
@@ -187,7 +187,7 @@ class Relaxation:
         self._program.add_row_entries(first, blocks, values, least, above)
 
     def fix(self, fixed: Mapping[int, bool]) -> None:
-        """Give up or keep these blocks, and free all others."""
+        """Fix blocks as given up or kept, and free all others."""
         freed = [*(self._fixed.keys() - fixed.keys())]
         self._program.change_column_bounds(
             np.array(freed, dtype=np.intp), np.zeros(len(freed)), np.ones(len(freed))
@@ -197,7 +197,7 @@ class Relaxation:
         self._fixed = dict(fixed)
 
     def solve(self) -> FloatArray:
-        """A best point, shape (blocks,)."""
+        """Return an optimal point, shape (blocks,)."""
         if not self._rows:
             return np.array([float(self._fixed.get(block, False)) for block in range(self._blocks)])
         self._solution = self._program.solve()
@@ -206,7 +206,7 @@ class Relaxation:
         return self._solution.point
 
     def duals(self) -> list[tuple[int, float]]:
-        """(inequality, multiplier) where the multiplier is not zero, in units of the weights."""
+        """Return (inequality, multiplier) with nonzero multipliers, in units of the weights."""
         if self._solution is None:
             return []
         values = self._solution.duals * self._scale
@@ -241,7 +241,7 @@ def mended(
 
 
 def _lowered(packing: Mapping[int, int], inequalities: Sequence[Inequality], rest: dict[int, int]) -> Packing:
-    """Multipliers that overload no block; `rest` is changed to what these leave of each free block."""
+    """Lower multipliers until no block is overloaded; `rest` becomes the slack of each free block."""
     found = dict(packing)
     for index, y in packing.items():
         coefficients = inequalities[index].coefficients
@@ -256,7 +256,7 @@ def _lowered(packing: Mapping[int, int], inequalities: Sequence[Inequality], res
 def _raised(
     found: Packing, inequalities: Sequence[Inequality], fixed: Mapping[int, bool], rest: dict[int, int]
 ) -> None:
-    """Raise each multiplier as far as the blocks allow, those in use first, where that proves more."""
+    """Raise each multiplier as far as the blocks allow, those in use first."""
     for index in [*found, *(at for at in range(len(inequalities)) if at not in found)]:
         coefficients = inequalities[index].coefficients
         free = [rest[block] // c for block, c in coefficients.items() if block in rest]
@@ -276,10 +276,10 @@ def _take(rest: dict[int, int], coefficients: Mapping[int, int], y: int) -> None
 
 
 _UNIT = 1 << 20
-"""Parts of a unit of weight that multipliers are rounded to, where weights are few units."""
+"""Parts of a unit of weight to which multipliers are rounded, if weights are few units."""
 
 _NEAR = 1 << 20
-"""Multipliers are mended where what they lack is below the weight of all blocks divided by this."""
+"""Multipliers are repaired if their shortfall is below the total weight divided by this."""
 
 _ROUNDS_AT_ROOT = 40
 _ROUNDS = 3
@@ -290,7 +290,7 @@ Fixed = dict[int, bool]
 
 
 class Hint(NamedTuple):
-    """How to branch: on which block, and how then where it is given up and where it is kept."""
+    """Branching of the engine: the block, and the hints for both children."""
 
     block: int
     given_up: Hint | None
@@ -298,7 +298,7 @@ class Hint(NamedTuple):
 
 
 def read_hint(splits: Sequence[int], names: Sequence[int]) -> Hint | None:
-    """The tree that an engine has searched (`Proof.splits`); `names` are the blocks' names here."""
+    """Read the tree searched by an engine (`Proof.splits`); `names` are the blocks' names here."""
     ready: list[Hint | None] = []
     for split in reversed(splits):
         ready.append(None if split < 0 else Hint(int(names[split]), ready.pop(), ready.pop()))
@@ -306,7 +306,7 @@ def read_hint(splits: Sequence[int], names: Sequence[int]) -> Hint | None:
 
 
 class _Node:
-    """A node of the tree: its fixings, its bound and its line of the certificate; children when split."""
+    """Node of the tree: its fixings, its bound and its line of the certificate; children after a split."""
 
     def __init__(self, fixed: Fixed, value: int, line: list[Any], x: FloatArray, hint: Hint | None) -> None:
         self.fixed, self.value, self.line, self.x, self.hint = fixed, value, line, x, hint
@@ -314,7 +314,7 @@ class _Node:
 
 
 class HittingTree:
-    """The search for a proof that the blocks given up weigh at least `target`, in so many seconds."""
+    """Branch and cut for a proof that the blocks given up weigh at least `target`, within a time limit."""
 
     def __init__(self, cores: Sequence[Core], weight: Mapping[int, int], target: int, seconds: float) -> None:
         self._until = time.perf_counter() + seconds
@@ -331,9 +331,9 @@ class HittingTree:
         self.leaves = 0
 
     def prove(self, hint: Hint | None = None) -> tuple[dict[str, Any], int]:
-        """The proof as the certificate writes it, and the weight that it shows must be given up.
+        """Return the proof for the certificate, and the weight that it proves to be given up.
 
-        Beyond the hint, and where it needs blocks without cores, the search finds its own way.
+        After the hint, or where it branches on blocks without cores, the search chooses its own branches.
         """
         root = self._node({}, _ROUNDS_AT_ROOT, hint)
         waiting = [(root.value, 0, root)]
@@ -343,7 +343,7 @@ class HittingTree:
                 break
             _, _, node = heapq.heappop(waiting)
             block, hints = self._split(node)
-            if block is None:  # a whole hitting set: no more can be proven
+            if block is None:  # an integral hitting set: no more can be proven
                 heapq.heappush(waiting, (node.value, count, node))
                 break
             node.children = tuple(
@@ -358,13 +358,13 @@ class HittingTree:
         return self._written(root), waiting[0][0]
 
     def _split(self, node: _Node) -> tuple[int | None, tuple[Hint | None, Hint | None]]:
-        """The block to branch on, and the hints for both children."""
+        """Choose the branching block, and the hints for both children."""
         if node.hint is not None and node.hint.block in self._place:
             return self._place[node.hint.block], (node.hint.given_up, node.hint.kept)
         return self._fractional(node), (None, None)
 
     def _node(self, fixed: Fixed, rounds: int, hint: Hint | None) -> _Node:
-        """Solve a node, with cuts; its value is that of its exact dual."""
+        """Solve a node with cuts; its value is that of its exact dual solution."""
         program, inequalities = self._program, self._inequalities
         program.fix(fixed)
         closed = self._closed_by(fixed)
@@ -385,7 +385,7 @@ class HittingTree:
                 program.add(index, inequalities.found[index])
 
     def _closed_by(self, fixed: Fixed) -> int | None:
-        """A core whose blocks are all kept."""
+        """Return a core whose blocks are all kept."""
         kept = np.zeros(len(self._names))
         kept[[block for block, given_up in fixed.items() if not given_up]] = 1.0
         sizes = np.diff(self._inequalities.matrix.indptr)
@@ -393,7 +393,7 @@ class HittingTree:
         return int(closed[0]) if closed.size else None
 
     def _leaf(self, fixed: Fixed) -> tuple[int, list[Any]]:
-        """The dual of the last program in whole numbers: any multipliers that are not negative will do."""
+        """Round the dual solution to integers: any nonnegative multipliers are valid."""
         packing = {index: int(multiplier * self._unit) for index, multiplier in self._program.duals()}
         packing = {index: y for index, y in packing.items() if y > 0}
         value = self._value(packing, fixed)
@@ -404,11 +404,11 @@ class HittingTree:
         return value, ["leaf", self._unit, [[index, y] for index, y in packing.items()]]
 
     def _value(self, packing: dict[int, int], fixed: Fixed) -> int:
-        """What multipliers prove, as `verify` counts it."""
+        """Return the bound of multipliers, as `verify` computes it."""
         return dual_value(self._unit, packing.items(), self._inequalities.found, fixed, self._weight)
 
     def _fractional(self, node: _Node) -> int | None:
-        """The free block to branch on: far from whole, heavy, and in many cores."""
+        """Return the branching block: far from integral, heavy, and in many cores."""
         if node.x.size == 0:
             return None
         score = np.minimum(node.x, 1.0 - node.x)
@@ -418,7 +418,7 @@ class HittingTree:
         return int(np.argmax(score * (1.0 + self._degree)))
 
     def _written(self, root: _Node) -> dict[str, Any]:
-        """The tree in preorder with the inequalities that it uses."""
+        """Write the tree in preorder with the inequalities that it uses."""
         lines, pending = [], [root]
         while pending:
             node = pending.pop()

@@ -1,4 +1,4 @@
-"""The proof of a bound by a simplex tree: search the tree again in whole numbers, with the bound known."""
+"""Proves a known bound by a simplex tree, searched again in integers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.core.proofs import capped
 
 CROWD = 200
-"""Undecided rows up to which conflicts are looked for: among more, they seldom save enough."""
+"""Undecided rows up to which conflicts are searched for: among more, they seldom close a simplex."""
 
 
 @kernel
 def _longest_edge(vertices: FloatArray) -> Any:
-    """Number of the edge between the two vertices (rows) that are farthest apart."""
+    """Return the number of the edge between the two most distant vertices (rows)."""
     best, longest, edge = 1, -1.0, 0
     for one in range(vertices.shape[0]):
         for two in range(one + 1, vertices.shape[0]):
@@ -47,14 +47,14 @@ def _longest_edge(vertices: FloatArray) -> Any:
 
 @kernel
 def _closed(values: LongArray, block: LongArray, weight: LongArray, needed: int) -> bool:
-    """Whether conflicts take enough weight off a simplex to close it."""
+    """Tell whether conflicts close a simplex."""
     return needed <= 0 or (
         values.shape[0] <= CROWD and clique_saving(values, block, weight, needed) >= needed
     )
 
 
 class _Way(NamedTuple):
-    """The simplices on the way down: vertices, where their rows begin, what is linked, the edge, the side."""
+    """Current path: vertices, starts of their rows, linked weight, edge, and side of each simplex."""
 
     vertices: FloatArray
     start: LongArray
@@ -138,7 +138,7 @@ class TreeSearch:
         self.complete, self.stuck = False, False
 
     def run(self, nodes: int) -> NDArray[np.uint8]:
-        """The next so many nodes of the tree, fewer at its end."""
+        """Search the next nodes of the tree, up to a number."""
         codes = np.zeros(nodes, dtype=np.uint8)
         rows, standing = (self._values, self._block), (self._level, self._undecided)
         written, self._level, self._undecided, self._values, self._block = _grow(
@@ -157,7 +157,7 @@ _SHARE = 0.7
 
 
 class Aim(NamedTuple):
-    """The bound to prove, in units, and what is known to be linked: nobody can prove less than that."""
+    """Bound to prove, in units, and the weight known to be linked, below which no bound is valid."""
 
     most: int
     least: int
@@ -166,7 +166,7 @@ class Aim(NamedTuple):
 def simplex_proof(
     linkage: Linkage, rivals: Mapping[int, Sequence[int]], weight: Mapping[int, int], aim: Aim, seconds: float
 ) -> tuple[dict[str, Any], int] | None:
-    """A tree that proves the smallest bound that the time allows, and that bound.
+    """Find a tree that proves the smallest bound within the time limit, and that bound.
 
     `rivals` are those that matter of each block; blocks without rivals count as linked.
     """
@@ -204,14 +204,14 @@ def simplex_proof(
 def _of_rows(
     used: Mapping[int, Sequence[int]], weight: Mapping[int, int], bound: int
 ) -> tuple[NDArray[np.int64], int]:
-    """Weights of the blocks that have rows, and what the bound leaves to them: all others are linked."""
+    """Return the weights of blocks with rows, and the bound less the other blocks, which are linked."""
     light = capped(weight, bound)
     own = np.array([light[block] for block in used], dtype=np.int64)
     return own, bound - (sum(light.values()) - int(own.sum()))
 
 
 def _search(search: TreeSearch, until: float) -> NDArray[np.uint8] | None:
-    """The whole tree, if it is found by then."""
+    """Return the complete tree, if it is found in time."""
     parts: list[NDArray[np.uint8]] = []
     while not search.complete:
         if search.stuck or len(parts) * _NODES_AT_ONCE >= MOST_NODES:
@@ -223,7 +223,7 @@ def _search(search: TreeSearch, until: float) -> NDArray[np.uint8] | None:
 
 
 def weight_unit(weights: Sequence[Fraction], bound: Fraction) -> Fraction:
-    """How many units make a weight of one.
+    """Return the number of units in a weight of one.
 
     The unit is the largest of which all weights are whole multiples, so that nothing is rounded. Where these
     would be too many for a simplex tree, which takes all that is above the bound for just above it, the unit

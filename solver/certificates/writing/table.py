@@ -1,4 +1,4 @@
-"""The certificate of a table: what decides every demand, as JSON that `core.tables` reads."""
+"""Writes the certificate of a table as JSON that `core.tables` reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkrisk.solver.tables.attackers.certified import Certified
 def table_certificate(
     suppressed: BoolArray, found: Certified, beside: Certified | None = None
 ) -> dict[str, Any]:
-    """The certificate as a dictionary; `beside` is of numbers of respondents that are published, too."""
+    """Return the certificate as a dictionary; `beside` is that of published respondent counts."""
     return {
         "format": FORMAT,
         "suppressed": np.flatnonzero(suppressed).tolist(),
@@ -34,13 +34,13 @@ def table_certificate(
 
 
 def certificate_bytes(certificate: Mapping[str, Any], path: str | Path) -> bytes:
-    """What to write to a file: JSON, compressed where the name ends with ``.gz``."""
+    """Encode a certificate as JSON, compressed if the name ends with ``.gz``."""
     content = (json.dumps(certificate, separators=(",", ":")) + "\n").encode("ascii")
     return gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content
 
 
 def _numbers(sparse: Mapping[int, Fraction]) -> list[list[Any]]:
-    """Positions, and what is there: whole numbers, or fractions as text."""
+    """Return positions and numbers: integers, or fractions as text."""
     items = sorted(sparse.items())
     numbers = [one.numerator if one.denominator == 1 else str(one) for _, one in items]
     return [[at for at, _ in items], numbers]

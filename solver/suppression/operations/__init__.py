@@ -1,1 +1,1 @@
-"""What one can do with key variables, as functions: `unsafe` and `suppress`, and their results."""
+"""Functions on key variables: `unsafe`, `suppress`, and their results."""

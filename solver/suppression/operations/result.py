@@ -1,4 +1,4 @@
-"""The result of `suppress`: the table without suppressed values, and the bound that proves it."""
+"""Result of `suppress`: the table without suppressed values, and the bound that proves it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TableSummary:
 
 @dataclass(frozen=True, eq=False)
 class SuppressionResult(Reported):
-    """A table with values taken out at least cost.
+    """Table with values suppressed at the least cost.
 
     Attributes
     ----------

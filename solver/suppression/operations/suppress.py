@@ -1,4 +1,4 @@
-"""`suppress`: take values of key variables out of a table so that no unsafe combination is left."""
+"""Function `suppress`: removes values of key variables until no unsafe combination is left."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ AGAIN = (OWN_CATEGORY, MATCHES_ANYTHING)
 
 @taking(SuppressOptions)
 def suppress(asked: SuppressOptions) -> SuppressionResult:
-    """Take out the values of least cost that leave no unsafe combination of key variables whole.
+    """Suppress the values of least cost that leave no unsafe combination of key variables.
 
     A combination of values is unsafe when it occurs in the input, but no more often than a threshold. In the
     problem ``cover`` every minimal unsafe combination of every record loses a value, and nothing is counted
@@ -231,7 +231,7 @@ def _made(request: _Request, clock: Clock, given: GivenAnswer | None) -> _Suppre
 
 @dataclass(frozen=True, eq=False)
 class _Suppression:
-    """An answer to a request, and the table that it makes."""
+    """Answer to a request, and the table that it makes."""
 
     request: _Request
     clock: Clock

@@ -1,4 +1,4 @@
-"""`unsafe`: unsafe combinations of key variables, and what trial recodings would make of them."""
+"""Function `unsafe`: counts unsafe combinations of key variables, also after trial recodings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class UnsafeCount:
 
 @dataclass(frozen=True)
 class LevelCount:
-    """What recoding one key variable to a level of its hierarchy gains and loses, all else being as it was.
+    """Effect of recoding one key variable to a level of its hierarchy, all else unchanged.
 
     Attributes
     ----------
