@@ -19,7 +19,7 @@ class Reach(NamedTuple):
     Attributes
     ----------
     below, above : ndarray of float64, shape (n,)
-        When they are suppressed wholly.
+        When they are fully suppressed.
     share : ndarray of float64, shape (n,)
         How much of each is suppressed.
     free : ndarray of bool, shape (n,)
@@ -104,11 +104,11 @@ def in_turn(
     moved : two ndarrays of float64, shape (n,)
         How far cells were moved up, and down, by attacks in which all cells may move as far as they go.
     asked : tuple of ndarray, shape (a,) each
-        The cell of each attack, which way it goes, what is enough, and how far free cells may move at most.
+        Cell, direction, required movement, and limit on free cells, for each attack.
     stop : float
-        The attacks end with the first that falls short of this share of what is enough, if anything is.
+        Attacks end with the first below this share of its required movement.
     residual : float
-        What relations may be off by, of the largest deviation.
+        Largest residual of relations, relative to the largest deviation.
     found : Attacked
         Out.
 

@@ -34,7 +34,7 @@ class Insider:
     name : str
     cells : ndarray of int64, shape (k,)
     lower, upper : ndarray of float64, shape (k,)
-        What they know of the values of these cells; equal where they know one exactly.
+        Their bounds on these cells; equal for cells known exactly.
     lowered : mapping of (int, bool, bool) to float
         Levels of cells, up, down or sliding, that are lowered for them: no pattern could do more.
     """
@@ -56,27 +56,27 @@ class CellTable:
     relations : scipy.sparse.csr_array, shape (m, n)
         Coefficients M: ``M value = 0``.
     lower, upper : ndarray of float64, shape (n,)
-        What an attacker knows of every cell beforehand: ``lower <= value <= upper``.
+        Public bounds of every cell: ``lower <= value <= upper``.
     primary : ndarray of bool, shape (n,)
         Sensitive cells, which are never published.
     fixed : ndarray of bool, shape (n,)
         Cells that are always published.
     cost : ndarray of float64, shape (n,)
-        What is lost by not publishing a cell.
+        Loss of information if a cell is suppressed.
     lower_level, upper_level : ndarray of float64, shape (n,)
         Of a primary cell: an attacker must not be able to exclude the values from ``value - lower_level`` to
         ``value + upper_level``. 0 elsewhere.
     sliding_level : ndarray of float64, shape (n,)
         Of a primary cell: how wide the interval that an attacker finds must be at least.
     insiders : tuple of Insider
-        Attackers besides the outsider, who knows what everybody knows.
+        Attackers besides the outsider, who has public knowledge only.
     counts : bool
         Whether the values are counts, so that attackers reason in whole numbers.
     rule_level : ndarray of float64, shape (n,), optional
         Of counts: the part of `upper_level` that has to be reached; the rest, up to the threshold of a rule,
         as far as it can be.
     title : callable
-        What to call a cell in messages, by its number.
+        Name of a cell in messages, by its number.
 
     Raises
     ------

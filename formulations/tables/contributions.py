@@ -30,7 +30,7 @@ class Contributions:
     asked : ndarray of int64, shape (n,), optional
         What the largest respondent asked for: 0 nothing, 1 or 2.
     value : ndarray of float64, shape (n,), optional
-        What is published, where rules look at something else (a shadow variable).
+        Published values, if rules use another variable (a shadow variable).
     """
 
     total: FloatArray

@@ -28,9 +28,9 @@ class Crowd:
     names : tuple of str
         Of the attackers, the outsider first; m of them.
     owner, cell : ndarray of int64, shape (t,)
-        Who knows more of which cell than everybody, sorted by attacker.
+        Pairs of an insider and a cell known better than publicly, sorted by attacker.
     below, above : ndarray of float64, shape (t,)
-        How far they think it can be from its value.
+        Their bounds on its distance from its value.
     """
 
     table: CellTable
@@ -152,7 +152,7 @@ class Onlookers:
     below, above : ndarray of float64, shape (s,)
         See `Crowd`, of suppressed cells only.
     below_all, above_all : ndarray of float64, shape (n,)
-        What everybody knows.
+        Public bounds.
     """
 
     count: int

@@ -23,13 +23,13 @@ class SummedCells:
     value : ndarray of float64, shape (n,)
         Of the cells.
     largest : ndarray of float64, shape (n, K)
-        What noise is scaled by, 0 where there is nothing.
+        Scale of the noise, 0 where there is none.
     keys : ndarray of float64, shape (n,)
         Cell keys.
     odd : ndarray of int64, shape (n,)
         1 where the number of records is odd, else 0.
     extra : ndarray of float64, shape (n,)
-        What is added to the absolute noise of the largest, for sensitive cells.
+        Addition to the absolute noise of the largest, for sensitive cells.
     """
 
     value: FloatArray

@@ -128,7 +128,7 @@ class DominanceRule(PrimaryRule):
 class FrequencyRule(PrimaryRule):
     """Minimum frequency rule: cells of fewer than n respondents are sensitive.
 
-    A value of 0 says of each of them that it has nothing. Its level is the share of what so many respondents
+    A value of 0 discloses that each of them has nothing. Its level is the share of what so many respondents
     have on average (`share_of`).
 
     Attributes

@@ -150,7 +150,7 @@ class TabularAdjustment:
         ----------
         most : float
             A cost that is known to be reached: no cell of a better solution can change by more than that
-            allows. Small bounds matter: optimisers take what is nearly whole for whole.
+            allows. Small bounds matter: optimisers accept nearly integral values.
         """
         at, none = self.choices, np.zeros(self.choices.size)
         up, down = self.furthest(most)

@@ -69,7 +69,7 @@ def counted_reach(table: CellTable, suppressed: BoolArray, witnesses: Sequence[W
     Raises
     ------
     FormulationError
-        If one is none; the message says which and why.
+        If one is invalid; the message names it and the reason.
     """
     for number, why in _faults(table, suppressed, witnesses).items():
         raise FormulationError(f"witness {number} is none: {why}")

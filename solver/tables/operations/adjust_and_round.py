@@ -270,7 +270,7 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     `upper_protection` or more, or down by its `lower_protection`; where one of them is 0, only the other way.
     Cells with the status ``z`` keep their value. Adjusted values are on the grid that all values are on
     (whole numbers, cents, thousands), as others would show that they were changed; levels are rounded up to
-    it. Sensitive counts do not become the least count, of which readers would know that it is none of theirs.
+    it. Sensitive counts do not become the least count, which readers would recognise as changed.
 
     Parameters
     ----------

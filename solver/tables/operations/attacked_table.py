@@ -92,7 +92,7 @@ LISTED, COALITIONS = "listed", "coalitions"
 NOT_ASKED = "that was not asked for"
 NOT_COUNTED = "the table does not say how many respondents each of its cells has"
 TOO_LATE = "the time was out before it was known what can be kept from them"
-"""Why respondents were not looked at."""
+"""Reason for omitting respondents."""
 
 _SHARE = 0.25
 """Share of the time for finding the levels reachable against insiders that no option names."""

@@ -133,7 +133,7 @@ class MadeTable(Made):
     missing_code : str
         The code of records that had none.
     labels : Labels
-        What columns of codes and their codes mean, as far as the file of the microdata says it.
+        Labels of columns and codes in the file of the microdata.
     """
 
     tabulated: Tabulated = field(repr=False)

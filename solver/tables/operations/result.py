@@ -78,7 +78,7 @@ class TableResult(ProtectedTable):
     certified : Certified or None
         What was decided in rational numbers, where that was asked for.
     counting : Counting or None
-        What is known of the table because its values are counts.
+        Knowledge of attackers, because the values are counts.
     beside : TableResult or None
         The same of the numbers of respondents that are published beside the values, in the same cells.
     """
