@@ -173,7 +173,7 @@ def _audits(
     table, suppressed = one.table, pattern.suppressed
     checked = (_levels if levels else _audited)(table, suppressed, patience)
     crowd = one.crowd_result(suppressed, patience)
-    if bool((suppressed == ~table.fixed).all()):  # a large table whose pattern could not be audited in time
+    if bool((suppressed == ~table.fixed).all()):  # the fallback pattern, not audited before
         if not table.counts and (checked.short > 0).any():
             at = int(np.argmax(checked.short))
             raise UsageError(short_of_its_level(table, int(checked.cells[at]), float(checked.short[at])))
