@@ -1,4 +1,4 @@
-"""Declare the contract of an engine, which improves the incumbent and the dual bound of a block system."""
+"""Declare the interface of an engine, which improves the incumbent and the dual bound of a block system."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ class EngineOptions:
     seed: int = 0  # seed of every random choice
     margin: float = 1e-5  # the strict inequality in the model, on rows of unit length
     big_c: float | None = None  # the paper's constant C instead of the smallest valid one
-    # tuning of the searches: decides how soon an answer is found, never which bound holds
+    # tuning of the searches: affects how soon an answer is found, never whether a bound is valid
     steering: Steering = STEERING
-    # sets of blocks that an engine which looks for cores asks about first: cores of a similar problem. What
-    # is one here is proved here.
+    # cores of a similar problem, tested first by an engine that uses cores; each is proved again here
     asked: tuple[frozenset[int], ...] = ()
 
 
 def check_options(options: EngineOptions) -> None:
-    """Refuse settings out of range before any work is done; UsageError that says which."""
+    """Refuse settings out of range before any work is done (UsageError)."""
     if options.threads < 1:
         raise UsageError(f"threads must be at least 1, not {options.threads}")
     if not 0 <= options.seed < 2**31:  # what optimisers can take too
@@ -48,11 +47,11 @@ def check_options(options: EngineOptions) -> None:
 
 @dataclass(frozen=True)
 class CoreProof:
-    """Multipliers that prove that some blocks cannot all be linked."""
+    """Farkas multipliers that prove that some blocks cannot all be linked."""
 
     rows: NDArray[np.intp]  # (any,) rows of the `BlockSystem`
-    # (any,) one for each of these rows of unit length; they sum to one. The combined row is nowhere positive
-    # on the domain.
+    # (any,) multiplier of each of these rows of unit length; they sum to one. The combined row is nowhere
+    # positive on the domain.
     multipliers: FloatArray
     # (domain rows,) multipliers of the domain's rows that show it; empty where none are needed
     domain: FloatArray
@@ -60,25 +59,25 @@ class CoreProof:
 
 @dataclass(frozen=True)
 class Proof:
-    """What the bound of a run rests on."""
+    """Evidence for the dual bound of a run."""
 
     # ``lost`` (only blocks that are lost count against the bound), ``simplex-tree`` or ``hitting-set``
     method: str
-    # the cores, for ``hitting-set``; those that were found beside a ``simplex-tree``
+    # the cores, for ``hitting-set``; for ``simplex-tree``, cores found in addition
     cores: tuple[CoreProof, ...] = ()
-    # the tree over open blocks that was searched, in preorder: the block on which a node is split, first the
-    # part in which it is given up, or -1 at a leaf. It is a help for finding the proof again.
+    # the branch-and-bound tree over open blocks, in preorder: the branching block of each node, first the
+    # child that gives it up, or -1 at a leaf. It helps to find the proof again.
     splits: tuple[int, ...] = (-1,)
 
     def excluding(self, system: BlockSystem) -> tuple[frozenset[int], ...]:
-        """The blocks of each core, of the system that the proof is about: they cannot all be linked."""
+        """List the blocks of each core: no parameters link all of them."""
         found = [system.open_blocks[system.row_open[core.rows]] for core in self.cores]
         return tuple(frozenset(blocks.tolist()) for blocks in found)
 
 
 @dataclass(frozen=True)
 class EngineResult:
-    """How a run ended; the numbers are in its `Incumbent`."""
+    """The outcome of an engine's run; value and bound are in its `Incumbent`."""
 
     # ``optimal`` when attack and bound meet, ``feasible`` with a gap, ``interrupted`` by the user
     status: Status
@@ -87,8 +86,8 @@ class EngineResult:
     phases: dict[str, float]  # seconds by phase
     model: dict[str, int] | None  # rows, columns and non-zeros of the model that was solved
     versions: dict[str, str]  # versions of the optimisers used
-    notes: tuple[str, ...] = ()  # what a user should know besides
-    proof: Proof | None = None  # what the bound rests on, for engines that can say
+    notes: tuple[str, ...] = ()  # notes for the user
+    proof: Proof | None = None  # evidence for the bound, from engines that provide it
 
 
 class Engine(ABC):
@@ -128,11 +127,11 @@ class Engine(ABC):
         evaluator: Evaluator,
         options: EngineOptions,
     ) -> EngineResult:
-        """Improve the incumbent, an attack already, until it is proven or the clock has run out."""
+        """Improve the incumbent's attack and bound until they meet or the clock has run out."""
 
 
 def whole(weight: FloatArray) -> bool:
-    """Whether all weights are one, so that linked weights are whole numbers."""
+    """Tell whether all weights are one, so that linked weights are integers."""
     return bool((weight == 1.0).all())
 
 

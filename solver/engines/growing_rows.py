@@ -1,8 +1,8 @@
-"""Generate rows of pairs too large to have all of them, where an attack was counted too high.
+"""Generate rows, for pairs too large to hold all of them, from the attacks that the evaluator refutes.
 
-A part of the rows gives a valid upper bound, because it forbids less, and the evaluator recounts every
-attack on all candidates. So the searches run on a part, and whenever the evaluator counts parameters, the
-rivals that kept blocks from being linked become rows. Memory grows with the rows that have mattered.
+A subset of the rows gives a valid upper bound, as a relaxation, and the evaluator recounts every attack on
+all candidates. The rivals that kept blocks from being linked become rows, so memory grows with the rows that
+have mattered.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from linkrisk.solver.run.clock import Beside, Clock
 from linkrisk.solver.run.incumbent import Incumbent
 
 _BESIDE = 6
-"""Numbers that are kept of a row beside its coefficients."""
+"""Numbers stored for a row beside its coefficients."""
 
 
 class GrowingRows(Evaluator):
-    """An evaluator that keeps the rivals it meets as rows.
+    """An evaluator that records the rivals it finds as rows.
 
-    `pair`: the blocks and their candidates. `aggregator`: whose parameters are counted. `clock`: stops a look
-    at the blocks: those that it has not come to keep the rows that they have. `seed`: seed of the first
-    parameters to be looked at. `workers`: who looks for rivals where there are many; the answers are the
-    same. `fresh`: rows met since the last `system`.
+    `pair`: the blocks and their candidates. `aggregator`: its parameters are counted. `clock`: stops a pass
+    over the blocks; blocks not yet visited keep their rows. `seed`: seed of the first parameters evaluated.
+    `workers`: count rivals in large files; the answers do not depend on them. `fresh`: rows found since the
+    last `system`.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class GrowingRows(Evaluator):
         self._clock, self._seed, self.steering = clock, seed, steering
 
     def follow(self, evaluator: Evaluator) -> None:
-        """Go on where another evaluator has counted before."""
+        """Continue with the results of another evaluator."""
         self.best = evaluator.best
 
     def mark_lost(self, lost: NDArray[np.bool_]) -> None:
@@ -69,7 +69,7 @@ class GrowingRows(Evaluator):
         super().mark_lost(self._lost)
 
     def probe(self, incumbent: Incumbent[FloatArray], until: float) -> None:
-        """Meet the rivals of every block at a few parameters, until the clock shows `until` seconds."""
+        """Find the nearest rivals of every block at a few parameters, until the clock shows `until`."""
         aggregator = self._aggregator
         points = [
             aggregator.starts(self._partners.distances),
@@ -84,13 +84,13 @@ class GrowingRows(Evaluator):
             self._keep(evaluation, everyone=True)
 
     def weight(self, form: DistanceForm) -> float:
-        """Weight of the linked blocks; the rivals of all others become rows."""
+        """Count the weight of the linked blocks, and record the rivals of the others as rows."""
         evaluation = self.nearest(form)
         self._keep(evaluation, everyone=False)
         return evaluation.linked_weight
 
     def _keep(self, evaluation: Evaluation, *, everyone: bool) -> None:
-        # Blocks that were not looked at have no rival here.
+        # Blocks that were not evaluated have no rival here.
         wanted = ~self._lost & (evaluation.rival >= 0) & (everyone | ~evaluation.linked)
         block = np.flatnonzero(wanted)
         keys = block.astype(np.int64) * len(self.pair.candidates) + evaluation.rival[block]
@@ -101,10 +101,9 @@ class GrowingRows(Evaluator):
             self.fresh += keys.size
 
     def system(self) -> BlockSystem:
-        """The rows met so far, less those that the domain implies and those of lost blocks.
+        """Build the system of the rows so far, without implied rows and those of lost blocks.
 
-        Where memory is short, as many as fit, chosen at random: with fewer rows the bound is larger, and
-        still holds.
+        If memory is short, a random subset that fits: fewer rows give a larger bound, which still holds.
         """
         if self._met:
             self._judge(np.concatenate(self._met))
@@ -119,12 +118,12 @@ class GrowingRows(Evaluator):
         )
 
     def no_rows(self) -> BlockSystem:
-        """What is known without any row."""
+        """Build the system without any rows."""
         none = np.empty(0, dtype=np.intp)
         return system_of(self.pair, self._aggregator, none, none, self._lost.copy(), complete=False)
 
     def _most_rows(self) -> int:
-        """Rows that there is memory for, and for as much again as a search makes of them."""
+        """Limit the rows by memory, copies made by a search included."""
         megabytes = self._clock.megabytes_left
         if np.isinf(megabytes):
             return int(np.iinfo(np.intp).max)
@@ -137,12 +136,12 @@ class GrowingRows(Evaluator):
         return (keys // many).astype(np.intp), (keys % many).astype(np.intp)
 
     def _compared(self, block: IndexArray, rival: IndexArray) -> tuple[Partners, FloatArray]:
-        """The partner of each block, and attribute distances to the rival."""
+        """Compute attribute distances from each block to its partner and to the rival."""
         distances = self.pair.distances(block, rival, self._aggregator.differences)
         return self._partners[block], distances
 
     def _judge(self, keys: NDArray[np.int64]) -> None:
-        """Mark blocks that one of these rivals loses under all parameters."""
+        """Mark blocks that one of these rivals dominates, and so loses under all parameters."""
         block, rival = self._split(keys)
         lost = block[self._aggregator.most(*self._compared(block, rival)) <= 0.0]
         if not self._lost[lost].all():
@@ -150,15 +149,15 @@ class GrowingRows(Evaluator):
             self.mark_lost(self._lost)
 
     def _implied(self, block: IndexArray, rival: IndexArray) -> NDArray[np.bool_]:
-        """Rows that hold for all parameters."""
+        """Select rows that hold for all parameters."""
         return np.asarray(self._aggregator.least(*self._compared(block, rival)) > 0.0)
 
 
 class _Round(Beside):
-    """The clock of one round: it runs with another, and runs out when fresh rows are worth a new round.
+    """The clock of one round, which ends when enough fresh rows justify a new round.
 
-    `clock`: of the whole run. `system`: the rows of this round. `least`: how long the round lasts at least,
-    unless its search ends, measured as ``clock.now``. `until`: when it ends at the latest.
+    `clock`: of the run. `system`: the rows of this round. `least`: minimum duration of the round, unless its
+    search ends, measured as ``clock.now``. `until`: latest end.
     """
 
     def __init__(
@@ -176,7 +175,7 @@ class _Round(Beside):
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the round, or the time of the whole run, is over."""
+        """Seconds until the round or the run is over."""
         return self._whole.seconds_left if self.counts else self.remaining
 
     @property
@@ -188,16 +187,16 @@ class _Round(Beside):
 
 
 class Holder(Protocol):
-    """Holds the incumbent and the rows of a search."""
+    """Owner of the incumbent and the rows of a search."""
 
     incumbent: Incumbent[FloatArray]
     system: BlockSystem
 
 
 class GrowingRun:
-    """Attack and engine, round by round, on rows that grow.
+    """Alternates between attacks, engine and row generation, round by round.
 
-    `holder`: its incumbent takes every improvement of attack and bound, and it is given the rows of every
+    `holder`: its incumbent receives every improvement of attack and bound, and it receives the rows of every
     round.
     """
 
@@ -210,7 +209,7 @@ class GrowingRun:
         self._patience = steering.growth.first_round
 
     def attack(self, seed: int) -> None:
-        """Attack until no attack meets fresh rows, or for a share of the time that remains."""
+        """Attack until no attack finds fresh rows, or for a share of the remaining time."""
         growth = self._steering.growth
         until = self._clock.share(growth.attack_share, growth.attack_longest)
         while not self._incumbent.proven and not self._clock.expired and self._clock.now < until:
@@ -220,7 +219,7 @@ class GrowingRun:
                 break
 
     def run(self, engine: Engine, options: EngineOptions) -> EngineResult:
-        """Let the engine search until it meets no fresh rows, or the clock has run out."""
+        """Run the engine until it finds no fresh rows, or the clock has run out."""
         phases: dict[str, float] = {}
         while True:
             with self._round(None):
@@ -234,7 +233,7 @@ class GrowingRun:
 
     @contextmanager
     def _round(self, until: float | None) -> Iterator[None]:
-        """Let the incumbent run on the clock of a round for a while."""
+        """Let the incumbent use the clock of a round."""
         self.rounds += 1
         self._incumbent.clock = _Round(self._clock, self._rows, self.system, self._patience, until)
         try:
@@ -243,7 +242,7 @@ class GrowingRun:
             self._incumbent.clock = self._clock
 
     def _grow(self) -> bool:
-        """Take fresh rows into the system; False when there are none."""
+        """Add fresh rows to the system; False when there are none."""
         if not self._rows.fresh:
             return False
         self._take()
@@ -251,8 +250,8 @@ class GrowingRun:
         return True
 
     def _take(self) -> None:
-        """Work on the rows that are there now."""
-        # The old rows go first: both together would be more than the memory that is looked at.
+        """Replace the system by one with all rows found so far."""
+        # Free the old rows first: memory would not suffice for both.
         self.system = self._holder.system = self._rows.no_rows()
         self.system = self._rows.system()
         self._holder.system = self.system

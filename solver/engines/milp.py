@@ -25,24 +25,24 @@ from linkrisk.solver.run.clock import Status
 from linkrisk.solver.run.incumbent import Incumbent
 
 _BACKEND_TOLERANCE = 1e-6
-"""Backends take a row for satisfied that is violated by this much."""
+"""Feasibility tolerance of backends."""
 
 _REFUTED = "the attack links more than the model allows, by a margin below the model's: the bound is left out"
 
 
 def indicator_options(options: EngineOptions) -> IndicatorOptions:
-    """Choose the model: the paper's constant C, or the smallest valid one of each scaled row."""
+    """Choose the constant of the big-C model: the paper's C, or the smallest valid one of each scaled row."""
     return IndicatorOptions(margin=options.margin, big_c=options.big_c, scale=options.big_c is None)
 
 
 def solve_options(options: EngineOptions, seconds: float | None, system: BlockSystem) -> SolveOptions:
-    """Choose the limits of a backend, which proves a whole number of links with a gap below one."""
+    """Choose the limits of a backend; a gap below one proves an integer number of links."""
     gap = 0.999 if whole(system.pair.weight) else 1e-6
     return SolveOptions(seconds, options.threads, options.seed, absolute_gap=gap)
 
 
 class MilpEngine(Engine):
-    """Build the whole model, let a backend solve it, and recount what it returns."""
+    """Build the big-C model of all rows, solve it by a backend, and recount its answer."""
 
     name: ClassVar[str] = "milp"
     takes: ClassVar[tuple[str, ...]] = ("backend", "threads", "margin", "big_c")
@@ -89,7 +89,7 @@ class _Run:
         self.claimed = 0.0
 
     def solve(self) -> None:
-        """Solve the model, the cuts of a relaxed domain included."""
+        """Solve the model, cutting planes of a relaxed domain included."""
         if not self.incumbent.clock.expired:
             self._solve()
         self._close()
@@ -115,7 +115,7 @@ class _Run:
         self.claimed = self._claim(model, result)
 
     def _close(self) -> None:
-        """Try the parameters beside the best, and say where answer and bound do not go together."""
+        """Recount the final parameters, and report where answer and bound disagree."""
         widen(self.system, Scorer(self.system), self.incumbent, self.evaluator)
         if self.incumbent.value < self.claimed - 1e-5 and not self.incumbent.proven:
             self._note(
@@ -123,7 +123,7 @@ class _Run:
                 f"so a {called('margin')} below that proves little"
             )
         if self.incumbent.refuted:
-            # A bound was taken while solving, and the answer links more by less than the model's margin.
+            # A bound was reported while solving, and the answer exceeds it by links below the model's margin.
             self._note(self._refuted)
             self.incumbent.bound = self.system.kept_weight
             self.incumbent.note()
@@ -141,11 +141,11 @@ class _Run:
         return model
 
     def _backend(self, model: IndicatorModel) -> BackendResult:
-        """Run the backend, in this process when it can be watched here and in a child when it cannot."""
+        """Run the backend, in a child process if it cannot be watched in this one."""
         clock = self.incumbent.clock
         options = solve_options(self.options, clock.seconds_left, self.system)
         start = model.point(self.incumbent.solution)
-        # The paper's C can be too small for it.
+        # The paper's C can be too small for the start point.
         starts = (start,) if model.milp.violation(start) <= 1e-9 else ()
 
         def watch(progress: BackendProgress) -> bool:
@@ -161,7 +161,7 @@ class _Run:
         return solve_isolated(backend.name, model.milp, options, starts=starts, watch=watch).result
 
     def _take(self, model: IndicatorModel, result: BackendResult) -> None:
-        """Recount the backend's answer and take its bound."""
+        """Recount the backend's answer and adopt its bound."""
         if result.status is Status.INTERRUPTED and not self.incumbent.clock.out_of_memory:
             self.incumbent.clock.stop()
         if result.values is not None:
@@ -169,20 +169,20 @@ class _Run:
         self._tighten(model, result.bound)
 
     def _recount(self, point: FloatArray) -> None:
-        """Take the parameters of a point of the model for an attack."""
+        """Recount the parameters in a point of the model as an attack."""
         aggregator = self.system.aggregator
         theta = aggregator.domain.repair(point[: aggregator.dimension])
         self.incumbent.improve(theta, self.evaluator.weight(aggregator.form(theta)))
 
     def _claim(self, model: IndicatorModel, result: BackendResult) -> float:
-        """The weight that the backend claims to link and that nothing can exceed; 0 without such a claim."""
+        """Return the weight that the backend proves to be optimal by its own claim; 0 without one."""
         sound = model.valid and np.isfinite(result.bound)
         if result.status is not Status.OPTIMAL or result.limit is not None or not sound:
             return 0.0
         return rounded_bound(model.linked_weight(result.bound), self.system.pair.weight)
 
     def _tighten(self, model: IndicatorModel, bound: float) -> None:
-        """Take a dual bound, unless the model cannot promise it or an attack in hand refutes it."""
+        """Adopt a dual bound, unless the model cannot guarantee it or a known attack refutes it."""
         if not np.isfinite(bound) or not model.valid:
             return
         linked = rounded_bound(model.linked_weight(bound), self.system.pair.weight)
@@ -193,7 +193,7 @@ class _Run:
 
     @property
     def _refuted(self) -> str:
-        """The note on a refuted bound; no smaller margin helps where the backend's tolerance hides it."""
+        """Note that a bound is refuted, and suggest a smaller margin where the tolerance allows one."""
         return _REFUTED + (
             f"; run again with a smaller {called('margin')}"
             if self.options.margin > _BACKEND_TOLERANCE

@@ -1,4 +1,4 @@
-"""Name the engines, and choose the one that takes the options given."""
+"""Name the engines, and choose the one that accepts the given options."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (ExactEngi
 
 
 _NO_REASON = ("threads",)
-"""Options that do not decide which engine is chosen when none is named."""
+"""Options that do not influence the default choice of an engine."""
 
 
 def choose_engine(given: Sequence[str], *, modelling: bool = False) -> str:
-    """The first engine that takes these options; and makes a model, if `modelling`."""
+    """Choose the first engine that accepts these options; and builds a model, if `modelling`."""
     telling = set(given) - set(_NO_REASON)
     return next(
         name for name, kind in ENGINES.items() if telling <= set(kind.takes) and kind.models >= modelling
@@ -27,7 +27,7 @@ def choose_engine(given: Sequence[str], *, modelling: bool = False) -> str:
 
 
 def check_taken(engine: Engine, given: Sequence[str]) -> None:
-    """Refuse options that an engine would ignore; UsageError that says which engine takes them."""
+    """Refuse options that an engine would ignore; the UsageError names the engine that accepts them."""
     ignored = [name for name in given if name not in engine.takes]
     if ignored:
         able = next(name for name, kind in ENGINES.items() if set(ignored) <= set(kind.takes))
@@ -39,7 +39,7 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
 
 
 def get_engine(name: str, options: EngineOptions) -> Engine:
-    """Make an engine; UsageError when it, its backend or a setting cannot be used."""
+    """Create an engine; UsageError when it, its backend or a setting cannot be used."""
     get_backend(options.backend)
     check_options(options)
     return ENGINES[name]()

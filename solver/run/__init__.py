@@ -1,4 +1,4 @@
-"""What every run has: clock, work, incumbent, limits, interruption, status, errors, results.
+"""Run a search: clock, work, incumbent, limits, worker pool, interruption, status, errors, results.
 
 May import nothing else of `linkrisk.solver`.
 """

@@ -1,4 +1,4 @@
-"""Measure time, work and memory of a run or of a solve against its limits."""
+"""Measure time, work and memory of a run or a solve against its limits."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from linkrisk.solver.run.work import UNIT
 
 
 class Status(StrEnum):
-    """How it ended, in the vocabulary of OR-tools MathOpt."""
+    """The outcome of a run or solve, in the vocabulary of OR-tools MathOpt."""
 
     OPTIMAL = "optimal"  # a solution, and a bound that proves it (the gap is closed)
     FEASIBLE = "feasible"  # a solution and a bound, with a gap between them
-    INFEASIBLE = "infeasible"  # there is no solution, in the optimiser's opinion
+    INFEASIBLE = "infeasible"  # the optimiser claims that there is no solution
     NO_SOLUTION = "no_solution"  # no solution in hand when a limit came
-    INTERRUPTED = "interrupted"  # the user stopped it; whatever was found is returned
+    INTERRUPTED = "interrupted"  # the user stopped it; the incumbent is returned
 
 
 class Limit(StrEnum):
-    """Which limit ended it; or that what counts as a tie keeps bound and attack apart."""
+    """The limit that ended a run; or that ties keep bound and attack apart."""
 
     TIME = "time"
     WORK = "work"
@@ -39,26 +39,26 @@ class Limit(StrEnum):
 
 
 def processors() -> int:
-    """How many there are: of those of the machine, the ones that it was not kept from."""
+    """Count the processors of the machine that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 _LOOK_AT_MEMORY = 0.02
-"""Seconds between two checks of the memory of the process."""
+"""Seconds between two memory checks: fewer cost less, and notice an excess later."""
 
 _PLANNED = 4_000.0
-"""Megabytes that a run whose work is counted plans with, so that it does the same on every machine."""
+"""Megabytes that a work-limited run plans with, so that it is the same on every machine."""
 
 
 class Clock:
-    """Time, work and memory of a run or solve, the limits that end it, and whether the user stopped it.
+    """Clock of a run or solve: measures time, work and memory, and applies the limits.
 
     Progress is measured by `now`: seconds, or with a work limit the units of work (`work.UNIT`) that were
-    counted; then neither the memory nor the processors of the machine decide anything. `spent` seconds of the
-    run have passed before. A memory limit, in megabytes of a million bytes of this process without those that
-    backends start, ends the run for good. `most_threads`: as many as there are processors when absent.
+    counted; then neither the memory nor the processors of the machine influence the search. `spent`: seconds
+    of the run before this clock. A memory limit, in megabytes of a million bytes of this process without
+    those that backends start, ends the run for good. `most_threads`: the number of processors when absent.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Clock:
         self._operations, self._counting = 0.0, threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take along to another process what has passed and the limits; it is stopped from where it began."""
+        """Pickle the limits and what has been used of them; stopping the original stops no copy."""
         own = ("cancel", "_stop", "_full", "_counting", "_start")
         kept = {name: value for name, value in vars(self).items() if name not in own}
         return {**kept, "spent": self.seconds}
@@ -104,14 +104,14 @@ class Clock:
         return self.work_limit is not None
 
     def spend(self, operations: float) -> None:
-        """Count work that was done (`work` says what costs how much)."""
+        """Count operations that were done (costs are in `work`)."""
         if self.counts:
             with self._counting:
                 self._operations += operations
 
     @property
     def operations(self) -> float:
-        """Those that were counted."""
+        """Operations counted so far."""
         return self._operations
 
     @property
@@ -120,11 +120,11 @@ class Clock:
         return self._operations / UNIT if self.counts else self.seconds
 
     def reserve(self, seconds: float) -> None:
-        """Be `expired` so much before the time limit: for what is to be done afterwards."""
+        """Set aside so much time before the time limit, for what is to be done after the search."""
         self._reserved = seconds
 
     def leave(self, seconds: float) -> None:
-        """Leave so much of the time limit to what comes after the run, such as a certificate of it."""
+        """Leave so much of the time limit to steps after the run, such as a certificate."""
         self._left = seconds
 
     @property
@@ -134,22 +134,22 @@ class Clock:
 
     @property
     def latest(self) -> float | None:
-        """When the time is over, in `seconds`."""
+        """Seconds at which the search must end."""
         return None if self.ends is None else self.ends - self._reserved
 
     @property
     def deadline(self) -> float | None:
-        """When to be `expired`, measured as `now`; None for never."""
+        """Value of `now` at which the clock expires; None for never."""
         return self.work_limit if self.counts else self.latest
 
     @property
     def remaining(self) -> float | None:
-        """What is left until the deadline, not below zero; None without one."""
+        """Remaining seconds or units until the deadline, at least zero; None without one."""
         return None if self.deadline is None else max(0.0, self.deadline - self.now)
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the time is over, not below zero; None without a time limit."""
+        """Remaining seconds, at least zero; None without a time limit."""
         return None if self.latest is None else max(0.0, self.latest - self.seconds)
 
     @property
@@ -158,18 +158,18 @@ class Clock:
         return math.inf if self.seconds_left is None else self.seconds_left
 
     def share(self, part: float, at_most: float) -> float:
-        """When a phase must end that is given this part of what remains, measured as `now`."""
+        """Value of `now` at which a phase must end that gets this share of what remains."""
         left = at_most if self.remaining is None else min(at_most, part * self.remaining)
         return self.now + left
 
     @property
     def threads(self) -> int:
-        """Threads for searches whose way depends on which of them is first: one where work is counted."""
+        """Threads for searches that depend on the order of threads: one where work is counted."""
         return 1 if self.counts else self.processors
 
     @property
     def processors(self) -> int:
-        """Processors that the run may use: those of this process, unless it was given fewer."""
+        """Processors available to the run."""
         return self.most_threads or processors()
 
     # ---- what ends it
@@ -189,8 +189,8 @@ class Clock:
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether this process has ever been seen to hold more than the memory limit."""
-        # Not at every question: searches ask thousands of times a second, and the system takes its time.
+        """Whether this process has exceeded the memory limit at any check."""
+        # Rate-limited: searches ask thousands of times a second, and a system call is slow.
         if self.memory_limit is not None and not self._full.is_set() and self.seconds >= self._next_look:
             self._next_look = self.seconds + _LOOK_AT_MEMORY
             if resident_megabytes() > self.memory_limit:
@@ -199,7 +199,7 @@ class Clock:
 
     @property
     def megabytes_left(self) -> float:
-        """What this process may still take, for planning; inf without a memory limit, and not below zero."""
+        """Megabytes that this process may still allocate, at least zero; inf without a memory limit."""
         if self.counts:
             return _PLANNED
         return math.inf if self.memory_limit is None else max(0.0, self.memory_limit - resident_megabytes())
@@ -230,7 +230,7 @@ class Clock:
 
     @property
     def why(self) -> str:
-        """Which limit ended the run, and how large it is, in words."""
+        """Describe the limit that ended the run."""
         said = {
             Limit.USER: "the user asked to stop",
             Limit.MEMORY: f"memory: the limit is {self.memory_limit or math.inf:.0f} MB",
@@ -240,11 +240,11 @@ class Clock:
         return "no limit" if self.limit is None else said[self.limit]
 
     def part(self, limit: float | None) -> Clock:
-        """A clock for a part of the run, whose limit is measured as `now`; the work is counted here, too."""
+        """Create a clock for a part of the run, with a limit in units of `now`; it counts work for both."""
         return _Part(self, limit)
 
     def part_of_left(self, share: float) -> Clock:
-        """A clock for a share of the time that is left; without limit where there is none."""
+        """Create a clock for a share of the time left; without a limit if there is none."""
         left = self.seconds_left
         return self.part(None if left is None else share * left)
 
@@ -280,12 +280,12 @@ class _Part(Clock):
 
 
 def _followed(name: str) -> Any:
-    """Make a property that is that of the clock which is followed."""
+    """Make a property that delegates to the followed clock."""
     return property(lambda clock: getattr(clock._whole, name), doc=f"`Clock.{name}` of the whole run.")
 
 
 class Beside(Clock):
-    """A clock that follows another and passes on what it counts; a subclass may end earlier."""
+    """Clock that delegates to another one and passes on counted work; a subclass may expire earlier."""
 
     def __init__(self, whole: Clock) -> None:
         limits = whole.time_limit, whole.memory_limit, whole.seconds
@@ -316,12 +316,12 @@ class Beside(Clock):
 
     @property
     def expired(self) -> bool:
-        """Whether this must end now."""
+        """Whether this part must end now."""
         return self._whole.expired
 
 
 AUTOMATIC = "auto"
-"""The memory limit that leaves other programs a part of what is free."""
+"""Memory limit that leaves other programs a part of the free memory."""
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ class Limits:
     threads: int | None = None  # as many as there are processors when None
 
     def clock(self, spent: float = 0.0) -> Clock:
-        """A clock with these limits, of a run of which some seconds have passed."""
+        """Start a clock with these limits, for a run that has used `spent` seconds."""
         memory = usable_megabytes() if self.memory == AUTOMATIC else self.memory
         memory = None if memory is None else float(memory)
         return Clock(
@@ -344,20 +344,20 @@ class Limits:
 
 
 def resident_megabytes() -> float:
-    """Memory that this process holds, in millions of bytes."""
+    """Measure the resident memory of this process, in millions of bytes."""
     return float(psutil.Process().memory_info().rss) / 1e6
 
 
 _USABLE = 0.8
-"""Share of the memory that is free which a run may take when nothing else is said."""
+"""Default share of free memory that a run may use: more lets more rows in, and other programs swap."""
 
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 def usable_megabytes() -> float:
-    """The memory limit where none is named: what this process holds, and most of what is free, in megabytes.
+    """Compute the default memory limit: resident memory and most of the free memory, in megabytes.
 
-    What is free is what the system has, or the container if that has less.
+    Free memory is that of the system, or of the container if that has less.
     """
     free = [float(psutil.virtual_memory().available)]
     try:

@@ -8,20 +8,20 @@ from linkrisk.errors import LinkriskError
 
 
 class UsageError(LinkriskError):
-    """A request that cannot be carried out as given; the message says what, where and how to fix it."""
+    """A request that cannot be carried out; the message says what is wrong, where, and how to fix it."""
 
 
 class CancelledError(RuntimeError):
-    """A run was cancelled that has nothing to show before its end."""
+    """A run without intermediate results was cancelled."""
 
 
 _log = logging.getLogger(__name__)
 
 
 def noted(error: Exception) -> str:
-    """Say why one part of a run has failed, such as one measure or one optimiser: the others go on.
+    """Log why one part of a run, such as a measure or an optimiser, has failed: the others continue.
 
-    What ends all of them is raised again: that the run was cancelled, and warnings that are made errors.
+    Cancellation, and warnings turned into errors, are raised again.
     """
     if isinstance(error, CancelledError | Warning):
         raise error

@@ -17,11 +17,11 @@ _log = logging.getLogger(__name__)
 Solution = TypeVar("Solution")
 
 PROVEN = 1e-9
-"""Value and bound that differ by no more are taken for equal: both are sums of doubles."""
+"""Tolerance within which value and bound are equal: both are sums of doubles."""
 
 
 class Sense(Enum):
-    """Which values are better; a number is better where it is larger, times this."""
+    """Direction of optimisation: values are multiplied by this, and larger ones are better."""
 
     MAXIMISE = 1.0
     MINIMISE = -1.0
@@ -29,7 +29,7 @@ class Sense(Enum):
 
 @dataclass
 class Incumbent(Generic[Solution]):
-    """The incumbent, the dual bound and their trace; several threads may write to it."""
+    """Keeps the incumbent, the dual bound and their trace; several threads may write to it."""
 
     clock: Clock
     solution: Solution
@@ -63,12 +63,12 @@ class Incumbent(Generic[Solution]):
         return self.sense.value * (value - than) > 0.0
 
     def frozen(self) -> Incumbent[Solution]:
-        """A copy that later changes of this one do not reach."""
+        """Copy the state, unaffected by later changes."""
         with self._lock:
             return replace(self, solution=copy.copy(self.solution), trace=list(self.trace))
 
     def improve(self, solution: Solution, value: float, *, even: bool = False) -> bool:
-        """Take a better solution, or with `even` one that is as good; True when it is better."""
+        """Accept a better solution, or with `even` an equal one; True when it is better."""
         with self._lock:
             better = self.better(value, self.value)
             if better or (even and value == self.value):
@@ -78,7 +78,7 @@ class Incumbent(Generic[Solution]):
         return better
 
     def tighten(self, bound: float) -> bool:
-        """Take a sharper bound; True when it is one."""
+        """Accept a tighter bound; True when it is one."""
         with self._lock:
             sharper = self.better(self.bound, bound)
             if sharper:

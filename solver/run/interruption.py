@@ -1,4 +1,4 @@
-"""Interrupt a run with what it has: by Ctrl-C, or by a token that other threads hold."""
+"""Interrupt a run, which then returns its incumbent: by Ctrl-C, or by a token from another thread."""
 
 from __future__ import annotations
 
@@ -49,53 +49,52 @@ class Cancel:
 
 
 class Halt(Cancel):
-    """A token that Ctrl-C cancels, or the token of the caller."""
+    """A token cancelled by Ctrl-C or by the caller's token."""
 
     def __init__(self, outer: Cancel | None) -> None:
         super().__init__()
         self._outer = outer
 
     def stop(self) -> None:
-        """What Ctrl-C does."""
+        """Cancel on Ctrl-C."""
         self.cancel()
 
     @property
     def cancelled(self) -> bool:
-        """Whether either was used."""
+        """Whether Ctrl-C or the caller cancelled."""
         return super().cancelled or (self._outer is not None and self._outer.cancelled)
 
 
 class Stoppable(Protocol):
-    """What can be asked to stop, such as a clock."""
+    """Interface of objects that can be stopped, such as a clock."""
 
     def stop(self) -> None:
-        """Stop soon."""
+        """Request to stop soon."""
 
 
 Handler = Callable[[int, FrameType | None], Any] | int | None
-"""What Python calls when a signal comes, as `signal.getsignal` gives it."""
+"""Type of a Python signal handler, as returned by `signal.getsignal`."""
 
 
 @contextmanager
 def interruptible(run: Stoppable) -> Iterator[None]:
-    """Let the first Ctrl-C ask the run to stop with what it has; a second one is not caught.
+    """Turn the first Ctrl-C into a request to stop; a second one interrupts as usual.
 
-    One that `hold_interrupt` has held back for it stops it at once. A run that is a part of another stops
-    both. Where no signal can be caught, as in another thread,
-    a run goes on until its limits or `Cancel` end it.
+    A Ctrl-C held by `hold_interrupt` stops the run at once. A nested run stops its parent as well. In threads
+    other than the main one, which receive no signals, the run continues until its limits or `Cancel` end it.
     """
     outer = signal.getsignal(signal.SIGINT)
-    if outer is None:  # a handler of another language, that cannot be put back
+    if outer is None:  # a handler that was not installed from Python cannot be restored
         yield
         return
     held = outer if isinstance(outer, _Held) else None
     stop = _Stop(run, outer if held is None else held.before)
     try:
         signal.signal(signal.SIGINT, stop)
-    except ValueError:  # this is not the main thread, which alone is told of signals
+    except ValueError:  # only the main thread may install signal handlers
         yield
         return
-    outer = stop.outer  # what was held back is handed on, once
+    outer = stop.outer  # a held interrupt is delivered once
     if held is not None and held.heard:
         stop(signal.SIGINT, None)
     try:
@@ -105,13 +104,13 @@ def interruptible(run: Stoppable) -> Iterator[None]:
 
 
 class _Stop:
-    """What the first Ctrl-C does."""
+    """Handler of the first Ctrl-C."""
 
     def __init__(self, run: Stoppable, outer: Handler) -> None:
         self._run, self.outer = run, outer
 
     def __call__(self, signum: int, frame: FrameType | None) -> None:
-        """Stop the run, and those that it is a part of."""
+        """Stop the run and the runs around it."""
         self._run.stop()
         if isinstance(self.outer, _Stop):
             self.outer(signum, frame)
@@ -120,56 +119,56 @@ class _Stop:
 
 
 def hold_interrupt() -> None:
-    """Keep the first Ctrl-C of a program for its search, which has not begun; a second one ends it.
+    """Hold the first Ctrl-C until the search begins; a second one ends the program.
 
-    Without it, a stop that comes while libraries are imported and files are read would end the program
-    without an interval. The next `interruptible` takes over.
+    Otherwise an interrupt during imports or reading would end the program without an interval. The next
+    `interruptible` takes over.
     """
     before = signal.getsignal(signal.SIGINT)
-    if callable(before):  # and not where a program is to pass over Ctrl-C
+    if callable(before):  # not where the program ignores Ctrl-C
         signal.signal(signal.SIGINT, _Held(before))
 
 
 class _Held:
-    """What Ctrl-C does before there is a search."""
+    """Handler of Ctrl-C before the search."""
 
     def __init__(self, before: Handler) -> None:
         self.before, self.heard = before, False
 
     def __call__(self, *_: object) -> None:
-        """Remember the first one."""
+        """Remember the first interrupt, and end the program on the second."""
         if self.heard:
             raise KeyboardInterrupt
         self.heard = True
 
 
 def end_with(code: int) -> None:
-    """Let Ctrl-C end the process at once from now on, with this exit code: all is written, and nothing runs.
+    """Let Ctrl-C end the process with this exit code from now on, when all output is written.
 
-    Otherwise it would be a traceback from whatever Python does at its end.
+    Otherwise Python would print a traceback at shutdown.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         return
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, lambda *_: os._exit(code))
-        # Python forgets handlers before its modules go.
+        # Python resets handlers before it unloads modules
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
 
 
 def block_interrupt() -> None:
-    """Let Ctrl-C wait, in this thread and in the processes that it starts, until `unblock_interrupt`."""
+    """Block Ctrl-C in this thread and the processes that it starts, until `unblock_interrupt`."""
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 def interrupt_blocked() -> bool:
-    """Whether Ctrl-C waits: the process was started by `block_interrupt`."""
+    """Whether Ctrl-C is blocked, because the process was started under `block_interrupt`."""
     return hasattr(signal, "pthread_sigmask") and signal.SIGINT in signal.pthread_sigmask(
         signal.SIG_BLOCK, ()
     )
 
 
 def unblock_interrupt() -> None:
-    """Hear Ctrl-C from now on, and one that has waited."""
+    """Deliver Ctrl-C from now on, including a pending one."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

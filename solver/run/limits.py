@@ -1,4 +1,4 @@
-"""Enforce limits: an answer when they are reached, whatever is being done."""
+"""Enforce limits: run work in a thread, and return its best answer when a limit is reached."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ Left = TypeVar("Left", covariant=True)
 Answer = TypeVar("Answer")
 
 _TICK = 0.02
-"""Seconds between two checks of the work."""
+"""Seconds between two checks of the thread: fewer cost less, and notice its end later."""
 
 GRACE = 0.25
 _LONGER = 0.03
 _LONGEST = 3.0
-"""What a step may take to notice the clock: so many seconds, and this share of the limit, but no more."""
+"""Grace period for a step to notice the limit: seconds, and this share of the limit, up to a maximum."""
 
 _MOMENT = 0.3
-"""Seconds for a last count after Ctrl-C, or when memory has run out."""
+"""Seconds for a last recount after Ctrl-C or a memory limit."""
 
 _UNLIMITED = 10.0
-"""The limit of which that share is taken where there is none: memory or the user has ended the run."""
+"""Limit assumed for that share where a run without a time limit was ended by memory or the user."""
 
 _PATIENCE = 5.0
-"""Seconds that the end of Python waits for all threads left behind."""
+"""Seconds that Python's shutdown waits for abandoned threads."""
 
 
 def no_time(verb: str) -> str:
-    """Say that no time was left for a part of a run, and what would, such as `take` or `search`, it too."""
+    """Write that no time was left for a part of a run, and which option gives it more."""
     return f"no time was left for it; a longer {called('time_limit')} would {verb} it too"
 
 
 _unfinished: list[threading.Thread] = []
-"""Threads whose answer was not waited for."""
+"""Threads that were abandoned when their limit passed."""
 
 
 class Work(Protocol[Left]):
-    """What a run does, and its answer whenever it ends."""
+    """Interface of work with an answer at any moment (anytime algorithm)."""
 
     def do(self) -> Left:
-        """Do all of it."""
+        """Do all the work."""
 
     def so_far(self) -> Left:
-        """What is known now, out of reach of the thread that is doing it."""
+        """Return a copy of the current answer, which the thread no longer changes."""
 
 
 def in_time(work: Work[Left], clock: Clock) -> Left:
-    """Do the work in a thread, and go on without it where it does not notice that its time is over.
+    """Do the work in a thread, and abandon it if it overruns its limit.
 
-    What goes wrong in the thread is raised here.
+    Exceptions of the thread are raised here.
     """
     done: list[Left] = []
     failures: list[BaseException] = []
@@ -92,26 +92,26 @@ def in_time(work: Work[Left], clock: Clock) -> Left:
 
 
 def _say_why(clock: Clock) -> None:
-    """Log which limit was reached, if one was."""
+    """Log the limit that was reached, if any."""
     if _log.isEnabledFor(logging.INFO) and clock.limit is not None:
         _log.info("ended after %.3f s: %s", clock.seconds, clock.why)
 
 
 class _Whole(Generic[Answer]):
-    """Work that has no answer before its end."""
+    """Work without an intermediate answer."""
 
     def __init__(self, do: Callable[[], Answer]) -> None:
         self.do = do
 
     def so_far(self) -> Answer:
-        """Nothing is known, so the run is over without an answer."""
+        """Return nothing: the run ends without an answer."""
         raise CancelledError("the run was cancelled before there was a result")
 
 
 def cancellable(do: Callable[[], Answer], cancel: Cancel | None) -> Answer:
-    """Do work that has no answer before its end; CancelledError when the token was used before.
+    """Do work without intermediate answers; CancelledError when the token is cancelled.
 
-    Without a token the work is done in this thread, where Ctrl-C reaches it.
+    Without a token it runs in this thread, where Ctrl-C interrupts it.
     """
     if cancel is None:
         return do()
@@ -120,12 +120,12 @@ def cancellable(do: Callable[[], Answer], cancel: Cancel | None) -> Answer:
 
 
 def _grace(clock: Clock) -> float:
-    """Seconds that a step may take to notice that the run is over."""
+    """Grace period, in seconds, for a step to notice the end of the run."""
     return GRACE + min(_LONGEST, _LONGER * (clock.time_limit or _UNLIMITED))
 
 
 def last_call(clock: Clock) -> float:
-    """When the last count of an answer must end, in seconds of the clock: most of what a step may take."""
+    """Latest end of the last recount, in seconds of the clock: most of the grace period."""
     if clock.stopped or clock.out_of_memory:
         return clock.seconds + _MOMENT
     if clock.ends is None:
@@ -135,20 +135,20 @@ def last_call(clock: Clock) -> float:
 
 
 def still_working() -> bool:
-    """Whether work whose answer was not waited for is still being done."""
+    """Whether abandoned work is still running."""
     return any(thread.is_alive() for thread in _unfinished)
 
 
 @atexit.register
 def _wait() -> None:
-    """Let threads end: at exit, Python would interrupt them in compiled code, and abort."""
+    """Join abandoned threads at exit: Python would interrupt them in compiled code, and abort."""
     until = time.monotonic() + _PATIENCE
     for thread in _unfinished:
         thread.join(max(0.0, until - time.monotonic()))
 
 
 def _is_over(clock: Clock, seconds: float) -> bool:
-    """Whether the work must end now, without a question to the clock, which is the work's."""
+    """Whether the work must end now; does not touch the clock, which belongs to the work."""
     if clock.memory_limit is not None and resident_megabytes() > clock.memory_limit:
         clock.run_out_of_memory()
         return True
@@ -157,7 +157,7 @@ def _is_over(clock: Clock, seconds: float) -> bool:
 
 @contextmanager
 def memory_errors(clock: Clock) -> Iterator[None]:
-    """Treat a failed allocation as the end of the run, not as an error."""
+    """Turn a failed allocation into the memory limit, not an error."""
     try:
         yield
     except MemoryError:

@@ -1,4 +1,4 @@
-"""Format numbers for readers: counts with their nouns, shares in per cent, gaps."""
+"""Format numbers for readers: counts with their nouns, percentages, gaps."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def persons(value: float) -> str:
-    """Write a sum of sampling weights: whole persons, as nobody is a part of one."""
+    """Format a sum of sampling weights as an integer number of persons."""
     return count(round(value))
 
 
 def count(value: float) -> str:
-    """Write a count: ``12,345``; with one or two decimals when it is not whole, as expected links may be."""
+    """Format a count: ``12,345``; with one or two decimals for expected links."""
     text = f"{int(value):,}" if value == int(value) else f"{value:,.2f}".rstrip("0").rstrip(".")
     return text.replace("-", MINUS)
 
 
 def several(many: int, what: str, plural: str | None = None) -> str:
-    """A number with its noun, whose `plural` may be another than with an s."""
+    """Format a number with its noun; `plural` replaces the form in s."""
     return f"{count(many)} {what if many == 1 else plural or what + 's'}"
 
 
@@ -29,7 +29,7 @@ _ROUNDING = 1e-13
 
 
 def percent(share: float) -> str:
-    """Write a share of one: ``93.0 %``, and with more digits what would look like nothing or like all.
+    """Format a share of one: ``93.0 %``, with more digits near 0 and 100 %.
 
     Shares that differ from 1 or 0 by the rounding of sums of weights are 1 or 0.
     """
@@ -46,17 +46,17 @@ def percent(share: float) -> str:
 
 
 def confident(confidence: float) -> str:
-    """Write how sure a limit is: ``95 % confidence``; and 100 only for what is certain."""
+    """Format a confidence level: ``95 % confidence``; 100 only for certainty."""
     return f"{100.0 * confidence:.10g} % confidence"
 
 
 def with_confidence(confidence: float | None) -> str:
-    """Write the end of a sentence whose limit is not certain: ``, with 95 % confidence``."""
+    """Format the clause on an uncertain limit: ``, with 95 % confidence``."""
     return "" if confidence is None else f", with {confident(confidence)}"
 
 
 def two_digits(value: float) -> str:
-    """Write how many per cent a gap is: ``1.7``, ``0.0001`` for all below, ``45``; and 100 only for all."""
+    """Format a gap in per cent: ``1.7``, ``0.0001`` for all below, ``45``; 100 only for the trivial bound."""
     if 0.0 < value < 0.0001:
         return "0.0001"
     if 99.5 <= value < 100.0:
@@ -67,21 +67,21 @@ def two_digits(value: float) -> str:
 NO_BOUND = "no bound above 0 was found"
 
 _SHOWN = 5e-7
-"""Less than this is 0 in texts, which have six digits after the point; of costs below 1, it is a share."""
+"""Values below this are 0 at the six decimals of texts; for costs below 1, it is a share."""
 
 
 def has_bound(cost: float, bound: float) -> bool:
-    """Whether anything is known: that nothing costs less than 0 is true of all costs."""
+    """Whether a dual bound is non-trivial: a cost is always at least 0."""
     return bound >= _SHOWN * min(1.0, cost)
 
 
 def gap(cost: float, bound: float) -> float:
-    """By how many per cent of a cost its bound is below it."""
+    """Compute the relative gap of a cost and its bound, in per cent."""
     return 100.0 * (cost - bound) / cost if cost > 0 else 0.0
 
 
 def no_less(claim: str, cost: float, bound: float, shown: str) -> str:
-    """Write the dual bound on a cost after a claim such as ``no pattern that protects costs less than``."""
+    """Format the dual bound on a cost after a claim such as ``no pattern that protects costs less than``."""
     if not has_bound(cost, bound):
         return NO_BOUND
     return f"{claim} {shown}, a gap of {two_digits(gap(cost, bound))} %"

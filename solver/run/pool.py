@@ -1,8 +1,8 @@
-"""Open the worker pool of a run: this process, others of this machine, or the workers of a scheduler.
+"""Open the worker pool of a run: this process, processes of this machine, or a Dask scheduler's workers.
 
-What all tasks share is sent to each worker once; or each worker holds some parts of it. The tasks of a worker
-that dies begin again at others, and here where no worker is left. A task asks whether its answer is still
-awaited, so that Ctrl-C, a limit or the death of this process ends the work there, too.
+Shared data are sent to each worker once; or each worker holds some parts of them. Tasks of a worker that dies
+are resubmitted to others, and done here where no worker is left. A task checks whether its answer is still
+awaited, so that Ctrl-C, a limit or the death of this process ends the remote work, too.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from linkrisk.solver.run.workers import Answer, Do, FutureWorkers, Given, Proces
 _log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
-"""Seconds that a scheduler may take to answer, and to have a worker."""
+"""Seconds to wait for a scheduler and its first worker."""
 
 QUEUED, QUEUED_PARTED = 2, 4
-"""Tasks submitted for each thread; more where tasks wait for the workers that hold their part."""
+"""Tasks submitted per thread, more where tasks wait for the holder of their part: more keep workers busy."""
 
 _STAMP = "__import__('linkrisk.solver.run.versions', fromlist=['stamp']).stamp()"
-"""What is asked of workers, which may not have linkrisk at all."""
+"""Task that returns a worker's version, even where linkrisk is not installed."""
 
 
 class Connection:
-    """The connection to a scheduler; UsageError where that is impossible, or a worker has another version."""
+    """Connection to a scheduler; UsageError if it fails, or a worker has another version."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -48,7 +48,7 @@ class Connection:
             raise
 
     def _check(self) -> None:
-        """Wait for a worker, and compare the versions of all."""
+        """Wait for a worker, and compare the versions of all workers."""
         try:
             self.client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
@@ -67,8 +67,8 @@ class Connection:
 
     @property
     def slots(self) -> int:
-        """Threads of all workers; 0 where they, or the scheduler, are gone."""
-        with contextlib.suppress(Exception):  # of many kinds, where the scheduler is going
+        """Count the threads of all workers; 0 where they, or the scheduler, are gone."""
+        with contextlib.suppress(Exception):  # connection errors have many types
             if self.client.status == "running":
                 return int(sum(self.client.nthreads().values()))
         return 0
@@ -79,11 +79,11 @@ class Connection:
         return sorted(self.client.nthreads())
 
     def everywhere(self, do: Callable[..., object], *given: object) -> None:
-        """Have every worker do something now, such as compiling; one that cannot is passed over."""
+        """Run a function on every worker, such as compilation; workers that fail are skipped."""
         self.client.run(do, *given, on_error="ignore")
 
     def close(self) -> None:
-        """Let go of all tasks, and of the scheduler."""
+        """Cancel all tasks, and disconnect."""
         with contextlib.suppress(Exception):
             self.client.close(timeout=PATIENCE)
 
@@ -97,7 +97,7 @@ def _client(address: str) -> Any:
         ) from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about other versions, which are compared below
+            warnings.simplefilter("ignore")  # its own warnings on versions, which are compared below
             return distributed.Client(address, timeout=PATIENCE, set_as_default=False, name="linkrisk")
     except (OSError, TimeoutError):
         raise UsageError(
@@ -111,12 +111,12 @@ def _client(address: str) -> Any:
 
 
 class Cluster(FutureWorkers[Given]):
-    """The threads of a scheduler's workers, each of which does one task at a time.
+    """A pool of a scheduler's workers, with one task per thread.
 
-    Of an object in parts, each part goes to one worker where there are no more workers than parts, else to
-    several, so that each has work to do; its tasks go to these workers alone.
+    Each part of a partitioned object goes to one worker where there are no more workers than parts, else to
+    several for balance; its tasks go to these workers alone.
 
-    The connection outlives them. Where a worker cannot rebuild what is `known`, all is sent.
+    The connection outlives the pool. Objects in `known` are rebuilt by workers, or sent where that fails.
     """
 
     threads = 1
@@ -131,16 +131,16 @@ class Cluster(FutureWorkers[Given]):
 
     @property
     def slots(self) -> int:
-        """Threads of the workers that there are now, at least 1."""
+        """Count the threads of the workers, at least 1."""
         return max(1, self.present)
 
     @property
     def present(self) -> int:
-        """Threads of the workers that there are now."""
+        """Count the threads of the workers."""
         return self.connection.slots
 
     def placed(self, task: Any) -> tuple[Any, list[str] | None]:
-        """What a task needs, scattered again where its holders have died; and the holders, if not all."""
+        """Place the data of a task, again if their holders died; returns data and holders, if not all."""
         part = task.part if self.parted else None
         future, holders = self._homes.pop(part, (None, None))
         if future is None or future.status != "finished":
@@ -156,7 +156,7 @@ class Cluster(FutureWorkers[Given]):
         return future, holders
 
     def _least_laden(self) -> list[str]:
-        """The workers that hold the fewest parts, as many as there are for each part."""
+        """Choose the workers that hold the fewest parts, as many as there are for each part."""
         holding = dict.fromkeys(self.connection.addresses, 0)
         if not holding:
             raise OSError("the scheduler has no workers")
@@ -168,26 +168,26 @@ class Cluster(FutureWorkers[Given]):
         return sorted(holding, key=lambda address: (holding[address], address))[:each]
 
     def send_all(self) -> None:
-        """Scatter what workers cannot rebuild."""
+        """Send what workers cannot rebuild."""
         if self._known:
             self._known = ()
             self._homes.clear()
 
     def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
-        """Submit a task; None where the scheduler or all workers are going."""
+        """Submit a task; None where the scheduler or all workers are gone."""
         name = getattr(getattr(do, "func", do), "__name__", "task")
         key = f"{name}-{uuid.uuid4().hex}"  # Dask's dashboard shows the name
-        # As bytes: Dask would look for its own objects in all that it is given.
+        # As bytes: Dask would search every argument for its own objects.
         content = pickle.dumps((do, task, allowance, stamp()))
         try:
             placed, holders = self.placed(task)
             return self.connection.client.submit(_one, placed, content, key=key, pure=False, workers=holders)
-        except Exception as error:  # of many kinds, where the scheduler is going
+        except Exception as error:  # connection errors have many types
             _log.debug("a task could not be sent: %s", error)
             return None
 
     def result(self, future: Any) -> Done[Any] | None:
-        """What came of a task; None where its worker, or what it needed, was lost."""
+        """Return the outcome of a task; None where its worker or its data were lost."""
         from distributed.scheduler import KilledWorker
 
         client = self.connection.client
@@ -205,35 +205,35 @@ class Cluster(FutureWorkers[Given]):
         return found
 
     def cancel(self, futures: Sequence[Any]) -> None:
-        """Let the scheduler forget tasks."""
+        """Release tasks at the scheduler."""
         with contextlib.suppress(Exception):
             self.connection.client.cancel(list(futures), force=True)
 
     def note_alone(self, tasks: int) -> None:
-        """Warn that this process does what is left."""
+        """Warn that this process does the remaining tasks."""
         _log.warning("no worker of %s is left: %d tasks are done here", self.connection.address, tasks)
 
     def close(self) -> None:
-        """Cancel all tasks, and let workers forget what they share."""
+        """Cancel all tasks, and release shared data at the workers."""
         super().close()
         self._homes = {}
 
 
 def _one(placed: Packed, content: bytes) -> Done[Any]:
-    """Do a task, at a worker."""
+    """Do a task on a worker."""
     import distributed
 
     do, task, allowance, expected = pickle.loads(content)
     worker = distributed.get_worker()
     _check_stamp(worker.address, expected)
     state = worker.state.tasks[worker.get_current_task()]
-    # As soon as its answer is not awaited any more, the scheduler lets go of the task.
+    # The scheduler releases a task when its answer is no longer awaited.
     clock = allowance.clock(Asked(lambda: state.state in ("cancelled", "released", "forgotten")))
     return Done(do(placed.given, task, clock), clock.operations)
 
 
 def _check_stamp(address: str, expected: Stamp) -> None:
-    """Refuse to work at a worker that came later and has another version."""
+    """Refuse to work on a worker that joined later with another version."""
     apart = difference(expected, stamp())
     if apart is not None:
         here = apart.replace("this machine", "the one that asks")
@@ -241,28 +241,28 @@ def _check_stamp(address: str, expected: Stamp) -> None:
 
 
 TASKS = "tasks"
-"""The phase of a run whose tasks are shared out and counted."""
+"""Phase of a run with progress in tasks of the pool."""
 
 _ONE_THREAD = 1
-"""Of each process, so that N processes use N processors."""
+"""Threads of each process: one, so that N processes use N processors."""
 
 
 @dataclass(frozen=True)
 class PoolChoice:
-    """The workers that the user wants: a Dask scheduler's, or processes of this machine."""
+    """The worker pool that the user wants: a Dask scheduler's, or processes of this machine."""
 
-    scheduler: str | None = None  # its address
-    # with a scheduler, only the number of samples depends on it
+    scheduler: str | None = None  # address of the scheduler
+    # number of processes; with a scheduler, only the number of samples depends on it
     workers: int | None = None
 
     @property
     def any(self) -> bool:
-        """Whether there are to be workers besides this process."""
+        """Whether there are workers besides this process."""
         return self.scheduler is not None or self.workers is not None
 
 
 def pool_choice(scheduler: object, workers: object) -> PoolChoice:
-    """Check the options before any file is read; UsageError where they are none."""
+    """Check the options of the pool before any file is read (UsageError)."""
     if scheduler is not None and (not isinstance(scheduler, str) or not scheduler.strip()):
         raise UsageError(f"the scheduler must be an address such as tcp://127.0.0.1:8786, not {scheduler!r}")
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
@@ -271,7 +271,7 @@ def pool_choice(scheduler: object, workers: object) -> PoolChoice:
 
 
 class WorkerPool:
-    """Workers for each step that a run shares out; UsageError where the scheduler cannot be reached."""
+    """The worker pool of a run, reused by its parallel steps; UsageError without the scheduler."""
 
     def __init__(self, choice: PoolChoice | None = None) -> None:
         self.choice = choice or PoolChoice()
@@ -281,7 +281,7 @@ class WorkerPool:
         self._slots = None if self._connection is None else self._connection.slots
 
     def workers(self, given: Given) -> Workers[Given] | None:
-        """Start workers that share something; None where the user wants none."""
+        """Start workers with shared data; None for sequential work."""
         if self._connection is not None:
             return self._opened(Cluster(given, self._connection, tuple(self._known)))
         if self.choice.workers is not None:
@@ -289,7 +289,7 @@ class WorkerPool:
         return None
 
     def holders(self, parts: Any) -> Workers[Any] | None:
-        """Start workers of other machines that hold some parts each; None where there are none."""
+        """Start remote workers that hold some parts each; None where there are none."""
         if self._connection is None:
             return None
         return self._opened(Cluster(parts, self._connection, parted=True))
@@ -299,12 +299,12 @@ class WorkerPool:
         return workers
 
     def know(self, thing: object, recipe: Recipe | None) -> None:
-        """Have workers of other machines rebuild an object, wherever it is in what they share."""
+        """Register an object that remote workers rebuild wherever it occurs in shared data."""
         if recipe is not None and all(other is not thing for other, _ in self._known):
             self._known.append((thing, recipe))
 
     def prepare(self, do: Callable[..., object], *given: object) -> None:
-        """Have the workers of other machines do what this machine does beforehand, such as compiling."""
+        """Prepare remote workers as this machine, such as by compilation."""
         if self._connection is not None:
             self._connection.everywhere(do, *given)
 
@@ -321,12 +321,12 @@ class WorkerPool:
         }
 
     def rest(self) -> None:
-        """End all tasks, and let go of what they share; other workers can be started."""
+        """Cancel all tasks, and release shared data; other workers can be started."""
         while self._open:
             self._open.pop().close()
 
     def close(self) -> None:
-        """End all tasks, and the connection."""
+        """Cancel all tasks, and disconnect."""
         self.rest()
         if self._connection is not None:
             self._connection.close()
@@ -334,7 +334,7 @@ class WorkerPool:
 
 @contextmanager
 def open_pool(choice: PoolChoice) -> Iterator[WorkerPool]:
-    """Open a pool until the run is over; UsageError where that is impossible."""
+    """Open a pool for the duration of a run; UsageError if that fails."""
     pool = WorkerPool(choice)
     try:
         yield pool

@@ -18,10 +18,10 @@ import psutil
 
 @contextlib.contextmanager
 def interrupt_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back: a process started meanwhile never sees it, this one sees it afterwards.
+    """Hold Ctrl-C back while a process is started, which inherits the mask; deliver it here afterwards.
 
-    The mask is for the child, which inherits it. Here it is not enough: the system hands the signal to any
-    thread that does not block it, and the main thread then handles it.
+    The mask alone does not protect this process: the system delivers the signal to any thread that does not
+    block it, and the main thread then handles it.
     """
     handler = signal.getsignal(signal.SIGINT)
     if handler is None or threading.current_thread() is not threading.main_thread():
@@ -41,11 +41,11 @@ def interrupt_held_back() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _interrupt_blocked() -> Iterator[None]:
-    """Block Ctrl-C in this thread and in the processes that it starts."""
+    """Block Ctrl-C in this thread and the processes that it starts."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    # Starts with the first process, and then unblocks Ctrl-C, whatever it was before.
+    # The resource tracker starts with the first process, and unblocks Ctrl-C.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -56,10 +56,10 @@ def _interrupt_blocked() -> Iterator[None]:
 
 @contextlib.contextmanager
 def main_module_hidden() -> Iterator[None]:
-    """Keep a process started meanwhile from running the user's script again, as `multiprocessing` has it do.
+    """Keep a child process from running the user's script again, as `multiprocessing` would.
 
-    The child needs nothing of it; and a script without ``if __name__ == "__main__"`` would solve in the
-    child once more.
+    The child does not need it; and a script without ``if __name__ == "__main__"`` would solve again in the
+    child.
     """
     main = sys.modules["__main__"]
     sys.modules["__main__"] = types.ModuleType("__main__")
@@ -73,7 +73,7 @@ def main_module_hidden() -> Iterator[None]:
 def children_allowed() -> Iterator[None]:
     """Let a daemon, such as a worker of Dask, start a process.
 
-    `multiprocessing` refuses that: a daemon may be killed, and its children would be left behind. Ours end by
+    `multiprocessing` refuses that, because children of a killed daemon would survive. Ours end by
     `end_with_parent`.
     """
     config: dict[str, object] = getattr(multiprocessing.current_process(), "_config", {})
@@ -86,7 +86,7 @@ def children_allowed() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """End this process, and those that it has started, as soon as its parent is gone."""
+    """End this process and its children as soon as its parent is gone."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -101,16 +101,16 @@ def end_with_parent() -> None:
 
 
 TICK = 0.05
-"""Seconds between two measurements of the programs that a process has started."""
+"""Seconds between two measurements of child programs: fewer cost less, and miss short peaks."""
 
 PROCESSES = Path("/proc")
 
 
 class MemoryWatch:
-    """Watch what a process holds, for when it cannot be asked any more.
+    """Tracks the peak memory of a process from outside, for when it cannot report any more.
 
-    On Linux ``/proc`` has the peak since the process image began, elsewhere psutil what is held just then;
-    of the programs that it started, only those that run while `look` is called are known.
+    On Linux ``/proc`` has the peak since the process image began, elsewhere psutil the current size; child
+    programs are measured only while `look` is called.
     """
 
     def __init__(self, process: int) -> None:
@@ -118,7 +118,7 @@ class MemoryWatch:
         self._own = self._started = 0
 
     def look(self) -> int:
-        """Bytes seen so far: the process's own most plus the most of one program it started; 0 if unknown."""
+        """Return the peak so far in bytes: the process plus its largest child program; 0 if unknown."""
         name = str(self._process)
         if _in_proc(name):
             own, started = peak_of(name), [peak_of(each) for each in started_programs(name)]
@@ -129,7 +129,7 @@ class MemoryWatch:
 
 
 class MemoryMeter(MemoryWatch):
-    """Watch this process, and the programs that it starts from now on until `peak` is called.
+    """Tracks the peak memory of this process and its child programs until `peak` is called.
 
     The figure of `resource.getrusage` is used only where there is no ``/proc``: on Linux it survives `exec`,
     so that a small child of a large parent looks large.
@@ -141,7 +141,7 @@ class MemoryMeter(MemoryWatch):
         threading.Thread(target=self._watch, name="memory meter", daemon=True).start()
 
     def peak(self) -> int:
-        """Bytes: this process's own peak plus the largest of the programs it started; 0 if unknown."""
+        """Return the peak in bytes: this process plus its largest child program; 0 if unknown."""
         self._stop.set()
         return self.look() if _in_proc("self") else _peak_from_usage()
 
@@ -151,7 +151,7 @@ class MemoryMeter(MemoryWatch):
 
 
 def peak_of(process: str) -> int:
-    """Peak resident memory of a process in bytes; 0 where ``/proc`` does not say."""
+    """Read the peak resident memory of a process in bytes; 0 where ``/proc`` does not have it."""
     with contextlib.suppress(OSError):
         for line in (PROCESSES / process / "status").read_text().splitlines():
             if line.startswith("VmHWM:"):
@@ -160,9 +160,9 @@ def peak_of(process: str) -> int:
 
 
 def started_programs(process: str) -> list[str]:
-    """Identifiers of the processes that this one started and that still run."""
+    """List the running child processes of this one."""
     found: list[str] = []
-    with contextlib.suppress(OSError):  # the process, or one of its threads, may be gone by now
+    with contextlib.suppress(OSError):  # the process, or one of its threads, may have ended
         for thread in (PROCESSES / process / "task").iterdir():
             with contextlib.suppress(OSError):
                 found += (thread / "children").read_text().split()
@@ -174,7 +174,7 @@ def _in_proc(process: str) -> bool:
 
 
 def _held_now(process: int) -> tuple[int, list[int]]:
-    """Resident bytes of a process, and of each program that it started, on any system."""
+    """Measure the resident bytes of a process and of each of its child programs, on any system."""
     with contextlib.suppress(psutil.Error):
         asked = psutil.Process(process)
         children = asked.children(recursive=True)

@@ -66,12 +66,12 @@ class Progress:
 
     @classmethod
     def of_cost(cls, phase: str, cost: float, bound: float, work: str, *, about: str = "") -> Progress:
-        """That of a search for the least, whose `work` says cost and bound in words."""
+        """Make the progress of a minimisation, whose `work` has cost and bound in words."""
         return cls(0.0, math.nan, bound, phase, work, about, cost=cost)
 
     @classmethod
     def uncounted(cls, phase: str, work: str = "", *, about: str = "", done: float | None = None) -> Progress:
-        """That of work without value and bound, such as compiling."""
+        """Make the progress of work without value and bound, such as compilation."""
         return cls(0.0, math.nan, math.nan, phase, work, about, None, done)
 
     @property
@@ -81,16 +81,16 @@ class Progress:
 
 
 def phase_name(phase: str) -> str:
-    """Name a phase for people and programs: several kinds of proof are one."""
+    """Name a phase for people and programs, with one name for all kinds of proof."""
     return _WORDS.get(phase, phase)
 
 
 Reporter = Callable[[Progress], None]
-"""Called with progress, from the thread that makes it."""
+"""Callback for progress, called in the thread that reports it."""
 
 
 def of_search(report: Reporter | None, about: str, total: float, unit: float) -> Reporter | None:
-    """Make a reporter of one search, with values in multiples of `unit` and their `total`."""
+    """Make the reporter of one search, with values in multiples of `unit` and their `total`."""
     if report is None:
         return None
     told = report
@@ -103,7 +103,7 @@ def of_search(report: Reporter | None, about: str, total: float, unit: float) ->
 
 
 def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter | None:
-    """Make a reporter for the part of a call between two shares of it."""
+    """Make the reporter of a part of a call, between two shares of it."""
     if report is None:
         return None
     told = report
@@ -115,11 +115,11 @@ def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter |
 
 
 SILENT = "LINKRISK_PROGRESS"
-"""Set this environment variable to ``none`` and no progress is shown, by commands or in notebooks."""
+"""Environment variable that disables progress in commands and notebooks if it is ``none``."""
 
 
 def notebook() -> Any | None:
-    """Import `IPython.display` where this process is the kernel of a notebook; None where it is not."""
+    """Import `IPython.display` in a notebook kernel; None elsewhere."""
     ipython = sys.modules.get("IPython")
     if ipython is None or os.environ.get(SILENT) == "none":
         return None

@@ -1,4 +1,4 @@
-"""Pack tasks and objects for other processes: limits, answers, deferred data, recipes."""
+"""Serialise tasks and objects for other processes: limits, answers, deferred data, recipes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Made = TypeVar("Made", covariant=True)
 
 
 class Asked(Cancel):
-    """A token that asks a function whether to stop."""
+    """A token that polls a function for cancellation."""
 
     def __init__(self, stop: Callable[[], bool]) -> None:
         super().__init__()
@@ -26,13 +26,13 @@ class Asked(Cancel):
 
     @property
     def cancelled(self) -> bool:
-        """Whether to stop."""
+        """Whether the function asks to stop."""
         return self._stop()
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Seconds, units of work and threads of a task in another process, and how options are spelled there."""
+    """Seconds, units of work and threads allowed to a remote task, and the spelling of options."""
 
     seconds: float | None
     units: float | None
@@ -40,13 +40,13 @@ class Allowance:
     spelled: Spelling = field(default_factory=spelling)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Spell options in the process that reads this as in the one that wrote it."""
+        """Spell options in the receiving process as in the sending one."""
         self.__dict__.update(state)
         spell_by(self.spelled)
 
     @classmethod
     def of(cls, clock: Clock, limit: float | None, threads: int | None) -> Allowance:
-        """Allow a share of what a run has left, measured as its `now`."""
+        """Allot a share of a run's remaining time or work."""
         if clock.counts:
             return cls(clock.seconds_left, limit, threads)
         return cls(limit, None, threads)
@@ -58,25 +58,25 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Done(Generic[Answer]):
-    """An answer from another process, and the operations of work that it took."""
+    """The answer of a remote task, with the operations that it took."""
 
     answer: Answer
     operations: float
 
     def counted(self, clock: Clock) -> Answer:
-        """Count the work here, too, and return the answer."""
+        """Count the task's work in this process, and return the answer."""
         clock.spend(self.operations)
         return self.answer
 
 
 class Deferred(Generic[Made]):
-    """Data of a task, made only when the task is done here or sent: then the data alone are sent."""
+    """Data that are created when a task runs here or is sent: only the data are sent then."""
 
     def __init__(self, make: Callable[..., Made], *given: Any) -> None:
         self._make, self._given = make, given
 
     def made(self) -> Made:
-        """Make the data."""
+        """Create the data."""
         return self._make(*self._given)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -88,10 +88,10 @@ def _itself(given: Any) -> Any:
 
 
 class Recipe(Protocol):
-    """How to build an object from what workers have as well; can be pickled."""
+    """Picklable recipe by which workers rebuild an object from what they have."""
 
     def make(self) -> object | None:
-        """Build it; None where that is impossible, or would give another object."""
+        """Rebuild the object; None if that is impossible or would give another object."""
 
 
 Known = Sequence[tuple[object, Recipe]]
@@ -99,7 +99,7 @@ Known = Sequence[tuple[object, Recipe]]
 
 
 class UnmadeError(Exception):
-    """Raised where a worker cannot rebuild an object, which then has to be sent."""
+    """Raised by a worker that cannot rebuild an object, which then has to be sent."""
 
 
 class _Packer(pickle.Pickler):
@@ -120,7 +120,7 @@ class _Unpacker(pickle.Unpickler):
 
 
 class Packed:
-    """An object for workers, with recipes in place of all that they can rebuild; each rebuilds it once."""
+    """A pickled object with recipes in place of the parts that workers can rebuild, once each."""
 
     def __init__(self, given: object, known: Known = (), content: bytes | None = None) -> None:
         self._lock = threading.Lock()
@@ -135,7 +135,7 @@ class Packed:
 
     @property
     def given(self) -> Any:
-        """The object; UnmadeError where it cannot be rebuilt here."""
+        """Restore the object; UnmadeError if a part cannot be rebuilt here."""
         with self._lock:
             if not self._made:
                 self._made.append(_Unpacker(io.BytesIO(self._content or b"")).load())

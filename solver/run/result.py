@@ -22,53 +22,53 @@ if TYPE_CHECKING:
 
 
 class Result(ABC):
-    """What an operation returns: frozen, readable, and the same as its JSON."""
+    """The result of an operation: frozen, readable, and equivalent to its JSON."""
 
-    # of the ``format`` of the JSON, after ``linkrisk-``, and of its schema in ``docs/schemas``
+    # name of the JSON's ``format``, after ``linkrisk-``, and of its schema in ``docs/schemas``
     kind: ClassVar[str]
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """What the JSON has besides its format, and what that of a larger result has of this one."""
+        """Build the JSON without its format, as embedded in the JSON of larger results."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON as a dictionary."""
+        """Build the JSON as a dictionary."""
         return headed(self.kind, self.content())
 
     def to_json(self) -> str:
-        """The JSON: what `--json` writes."""
+        """Build the JSON that `--json` writes."""
         return dump_json(self.to_dict())
 
     def in_short(self) -> Document:
-        """Make the answer in short, which a terminal and a notebook draw."""
+        """Build the short answer for terminal and notebook."""
         from linkrisk.solver.documents.short import short_of
 
         return short_of(self.to_dict())
 
     def __str__(self) -> str:
-        """Draw it as a terminal does."""
+        """Render the short answer as text."""
         from linkrisk.solver.documents.terminal import terminal
 
         return terminal(self.in_short())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Render the short answer as HTML for notebooks."""
         from linkrisk.solver.documents.notebook import notebook
 
         return notebook(self.in_short())
 
 
 class Reported(Result):
-    """A result that makes a page of its own, for readers inside and outside."""
+    """A result with a report page, for internal and external readers."""
 
     def document(self, audience: Audience) -> Document:
-        """Say all of it, or what readers outside may have."""
+        """Build the document, complete or for external readers."""
         from linkrisk.solver.documents.short import page_of
 
         return page_of(self.to_dict(), audience)
 
     def to_html(self, external: bool = False) -> str:
-        """What `report` writes."""
+        """Render the page that `report` writes."""
         from linkrisk.solver.documents.document import Audience
         from linkrisk.solver.documents.page import render_page
 
@@ -80,7 +80,7 @@ class Reported(Result):
 
 
 def plain(value: Any) -> Any:
-    """Whole floats as integers and infinities as None, so that JSON reads as people count."""
+    """Convert integral floats to integers and infinities to None, for JSON."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
@@ -93,7 +93,7 @@ _SCALARS, _LISTS = frozenset((str, int, float, bool, type(None))), frozenset((li
 
 
 def dump_json(content: Any) -> str:
-    """Strict JSON (no NaN), indented, with every list of plain values on a line of its own."""
+    """Write strict JSON (no NaN), indented, with each list of scalars on one line."""
     return _render(content, "") + "\n"
 
 
@@ -113,7 +113,7 @@ def _render(content: Any, indent: str) -> str:
         return "{\n" + ",\n".join(lines) + "\n" + indent + "}"
     if isinstance(content, list | tuple) and _nested(content):
         if _LISTS.issuperset(map(type, content)) and _SCALARS.issuperset(map(type, chain(*content))):
-            lines = [deeper + _PLAIN.encode(row) for row in content]  # of large files hundreds of thousands
+            lines = [deeper + _PLAIN.encode(row) for row in content]  # large files have hundreds of thousands
         else:
             lines = [deeper + _render(item, deeper) for item in content]
         return "[\n" + ",\n".join(lines) + "\n" + indent + "]"
@@ -121,7 +121,7 @@ def _render(content: Any, indent: str) -> str:
 
 
 _GALLERY = "linkrisk.solver.charts.gallery"
-"""By its name: charts are made from the JSON of results, and drawing needs libraries that results do not."""
+"""Module imported by name, so that results do not depend on the drawing libraries."""
 
 
 class Plots:

@@ -1,4 +1,4 @@
-"""Collect versions of the program and its libraries, and a digest of its sources that machines compare."""
+"""Collect versions of the program and its libraries, and a digest of its sources, to compare machines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def library_versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
+    """Collect the versions of all libraries that influence the numbers."""
     packages = ("linkrisk", *_LIBRARIES)
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
@@ -21,12 +21,12 @@ _LIBRARIES = ("numpy", "scipy", "numba", "highspy")
 _DIGITS = 8
 
 Stamp = dict[str, str]
-"""Versions by the names of what has them."""
+"""Versions by component."""
 
 
 @functools.cache
 def _digest() -> str:
-    """Digest of all sources of the program, as they were when it was first asked for."""
+    """Compute the digest of the program's sources, once per process."""
     found = hashlib.sha256()
     for room in _ROOMS:
         for path in sorted((_ROOT / room).rglob("*.py")):
@@ -36,7 +36,7 @@ def _digest() -> str:
 
 @functools.cache
 def stamp() -> Stamp:
-    """The program, and what its numbers depend on."""
+    """Collect the versions of the program and of the libraries that influence the numbers."""
     known = {"linkrisk": f"{_version('linkrisk', missing='(not installed)')} (sources {_digest()})"}
     python = ".".join(platform.python_version_tuple()[:2])
     libraries = {name: _version(name, missing="(not installed)") for name in _LIBRARIES}
@@ -44,7 +44,7 @@ def stamp() -> Stamp:
 
 
 def difference(here: Stamp, there: Stamp) -> str | None:
-    """What differs first, in words; None where all is the same."""
+    """Describe the first difference of two stamps; None where they are equal."""
     for name, version in here.items():
         if there.get(name) != version:
             return f"{name} {there.get(name, 'without a version')}, this machine {version}"

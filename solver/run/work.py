@@ -1,8 +1,7 @@
-"""Price the work of runs that are limited by work, by numbers that are the same on every machine.
+"""Define the costs of operations for work limits, which give the same result on every machine.
 
-Counted are the operations that a piece of work needs by its size, not the seconds that it takes. The costs
-below are rough, so that a unit is about a second of one processor: what matters is that they depend on
-nothing but the problem, the seed and what was found before.
+Operations are counted by the size of a step, not measured in seconds. The costs are rough, such that a unit
+is about a second of one processor: they must depend on nothing but the problem, the seed and earlier results.
 """
 
 from __future__ import annotations
@@ -10,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Spend = Callable[[float], object]
-"""Called with the operations that a piece of work has taken, as `Clock.spend`."""
+"""Callback for the operations of a step, as `Clock.spend`."""
 
 UNIT = 4e8
-"""Operations in a unit of work."""
+"""Operations per unit of work."""
 
 COMPARISON = 2.0
-"""Of two records in one attribute."""
+"""Cost of comparing two records in one attribute."""
 
 ENTRY = 1.0
-"""Of a row, times one of the parameters."""
+"""Cost of an entry of a row times a parameter."""
 
 PROGRAM = 3e5
-"""For a linear program to be solved at all, however small the change since it was solved before."""
+"""Fixed cost of solving a linear program, even from its last basis."""
 
 ITERATION = 30.0
-"""Of the simplex method, for each row and column of the program."""
+"""Cost of a simplex iteration, for each row and column of the program."""
 
 
 def ignore(operations: float) -> None:
-    """Count nothing: for work of which no limit depends."""
+    """Counter that ignores everything, for work that no limit depends on."""
     del operations

@@ -1,4 +1,4 @@
-"""Do tasks in this process, or by an executor of futures as in `concurrent.futures` and `distributed`."""
+"""Run tasks in this process, or on an executor of futures like `concurrent.futures` and `distributed`."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 Do = Callable[[Given, Task, Clock], Answer]
-"""Does a task with what all tasks share, until the clock ends it; at the top level of a module."""
+"""Function of a task and shared data, which returns when the clock expires; at top level of a module."""
 
 Share = Callable[[int], float | None]
-"""What the next task may take, in seconds or units of work, when so many are still to begin."""
+"""Function that allots time or work to the next task, given the number still to begin."""
 
 TICK = 0.1
 """Seconds between two checks of the clock while all workers are busy."""
 
 ATTEMPTS = 2
-"""How often a task is begun whose process dies."""
+"""Attempts at a task whose process dies: more survive more failures, and repeat a fatal task."""
 
 ALONE = 30.0
-"""Seconds without any worker after which this process does what is left."""
+"""Seconds without any worker after which this process does the remaining tasks."""
 
 _CENSUS = 2.0
 """Seconds between two counts of the workers."""
@@ -49,9 +49,9 @@ def unlimited(left: int) -> None:
 
 
 class Workers(ABC, Generic[Given]):
-    """Do tasks that share something large, which goes to each worker once.
+    """Pool of workers with shared data, which are sent to each worker once.
 
-    `given`: what all tasks share; with `parted` a sequence of parts, of which task t needs ``given[t.part]``.
+    `given`: the shared data; with `parted` a sequence of parts, where task t needs ``given[t.part]``.
     """
 
     def __init__(self, given: Any, *, parted: bool = False) -> None:
@@ -60,27 +60,27 @@ class Workers(ABC, Generic[Given]):
 
     @property
     def slots(self) -> int:
-        """Tasks at a time, to plan with."""
+        """Number of parallel tasks, for planning."""
         return 1
 
     @property
     def busy(self) -> bool:
-        """Whether no call can begin: another has not ended, or the workers are closed."""
+        """Whether no call can begin, because another is running or the pool is closed."""
         return self.closed
 
     @abstractmethod
     def each(
         self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
     ) -> Iterator[tuple[int, Answer]]:
-        """Do tasks while there is time; yield their numbers with answers as they come.
+        """Run tasks while there is time; yield their numbers with answers as they complete.
 
-        A task is given up whose process dies `ATTEMPTS` times.
+        A task is abandoned if its process dies `ATTEMPTS` times.
         """
 
     def every(
         self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share = unlimited
     ) -> Iterator[tuple[int, Answer]]:
-        """Do tasks as `each` does, and here those that workers have given up."""
+        """Run tasks as `each` does, and then those that workers have abandoned in this process."""
         left = dict.fromkeys(range(len(tasks)))
         for at, answer in self.each(do, tasks, clock, share):
             del left[at]
@@ -91,17 +91,17 @@ class Workers(ABC, Generic[Given]):
             yield numbers[at], answer
 
     def close(self) -> None:
-        """Ask all tasks to end, and let go of what they share."""
+        """Ask all tasks to end, and release shared data."""
         self.closed = True
 
 
 class Sequential(Workers[Given]):
-    """One task after the other in this process, those of one part together."""
+    """Runs tasks sequentially in this process, grouped by part."""
 
     def each(
         self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
     ) -> Iterator[tuple[int, Answer]]:
-        """Do the tasks in their order."""
+        """Run the tasks in order."""
         shared, held = self.given, None
         numbers = sorted(range(len(tasks)), key=lambda at: self._part_of(tasks[at]))
         for done, at in enumerate(numbers):
@@ -118,12 +118,12 @@ class Sequential(Workers[Given]):
 
 
 class FutureWorkers(Workers[Given]):
-    """Workers behind an executor: tasks are submitted as futures, and again when they are lost.
+    """Pool on an executor: tasks are submitted as futures, and resubmitted when they are lost.
 
-    `queued`: tasks submitted for each slot, where their time does not run while they wait.
+    `queued`: tasks submitted for each slot, where their time starts only when they run.
     """
 
-    threads: int | None = None  # Of each task; as many as there are processors when None
+    threads: int | None = None  # threads of each task; the number of processors when None
     queued = 1
 
     def __init__(self, given: Any, *, parted: bool = False) -> None:
@@ -132,32 +132,32 @@ class FutureWorkers(Workers[Given]):
 
     @property
     def present(self) -> int:
-        """Slots that there are now; 0 where all workers are gone."""
+        """Current number of slots; 0 where all workers are gone."""
         return self.slots
 
     @abstractmethod
     def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
-        """Return the future of a task; None where it cannot be sent now."""
+        """Submit a task and return its future; None where that fails at present."""
 
     @abstractmethod
     def result(self, future: Any) -> Done[Any] | None:
-        """What came of a task; None where it is lost. UnmadeError as `Packed.given`."""
+        """Return the outcome of a task; None where it is lost. UnmadeError as in `Packed.given`."""
 
     @abstractmethod
     def cancel(self, futures: Sequence[Any]) -> None:
-        """End tasks whose answers nothing waits for."""
+        """Cancel tasks whose answers are no longer awaited."""
 
     def ask_to_end(self) -> bool:
-        """Ask running tasks to end; whether they will still answer."""
+        """Ask running tasks to end; returns whether they will still answer."""
         return False
 
     def send_all(self) -> None:
-        """Rebuild nothing at the workers from now on."""
+        """Send all objects to the workers from now on, instead of recipes."""
 
     def each(
         self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
     ) -> Iterator[tuple[int, Answer]]:
-        """Do as many tasks at a time as there are slots, and go on here where all workers are gone."""
+        """Run as many tasks in parallel as there are slots, and continue here if all workers are gone."""
         call = _Call(self, do, tasks, clock, share)
         self._calls.append(call)
         try:
@@ -174,7 +174,7 @@ class FutureWorkers(Workers[Given]):
                 yield numbers[at], answer
 
     def note_alone(self, tasks: int) -> None:
-        """Say that this process does what is left."""
+        """Log that this process does the remaining tasks."""
 
     def close(self) -> None:
         """Cancel all tasks."""
@@ -184,7 +184,7 @@ class FutureWorkers(Workers[Given]):
 
 
 class _Call(Generic[Given, Task, Answer]):
-    """One call of `FutureWorkers.each`; `left` are (number, attempt) of tasks that are not submitted."""
+    """State of one call of `FutureWorkers.each`; `left` has (number, attempt) of tasks to submit."""
 
     def __init__(
         self,
@@ -202,7 +202,7 @@ class _Call(Generic[Given, Task, Answer]):
         self._slots, self._seen, self._counted = 0, time.monotonic(), time.monotonic()
 
     def answers(self) -> Iterator[tuple[int, Answer]]:
-        """Yield answers until all are there, the clock has run out, or all workers are gone."""
+        """Yield answers until all are complete, the clock has expired, or all workers are gone."""
         self._count()
         while (self._begun or self.left) and not self._over:
             self._submit_some()
@@ -214,7 +214,7 @@ class _Call(Generic[Given, Task, Answer]):
             ended = self._begun.pop(token, None)
             if ended is None:  # cancelled by another thread
                 continue
-            self._submit_some()  # so that no worker waits until this answer has come
+            self._submit_some()  # keep workers busy before this answer is used
             future, at, attempt = ended
             try:
                 found = self._workers.result(future)
@@ -236,13 +236,13 @@ class _Call(Generic[Given, Task, Answer]):
         return gone or self._workers.closed
 
     def _count(self) -> None:
-        """Count the workers, and note when some were last there."""
+        """Count the workers, and record when some were last present."""
         self._slots, self._counted = self._workers.present, time.monotonic()
         if self._slots:
             self._seen = time.monotonic()
 
     def _submit_some(self) -> None:
-        """Submit a task for each slot, and `queued` where their time does not run while they wait."""
+        """Submit a task for each slot, and `queued` where time starts only when they run."""
         if time.monotonic() - self._counted > _CENSUS:
             self._count()
         most = self._slots
@@ -265,7 +265,7 @@ class _Call(Generic[Given, Task, Answer]):
         return True
 
     def cancel(self) -> None:
-        """Cancel what is submitted, and put it back among what is left."""
+        """Cancel submitted tasks, and return them to those that are left."""
         begun, self._begun = self._begun, {}
         self.left.extend((at, attempt) for _, at, attempt in begun.values())
         if begun:
@@ -273,9 +273,9 @@ class _Call(Generic[Given, Task, Answer]):
 
 
 class Processes(FutureWorkers[Given]):
-    """Processes of this machine, each with its share of threads; when some die, half as many are started.
+    """Process pool of this machine with a share of the threads each; after deaths, it is halved.
 
-    They have one signal to end by, so that one call at a time can be made.
+    The processes share one stop event, so calls cannot overlap.
     """
 
     def __init__(self, given: Given, many: int, threads: int | None = None) -> None:
@@ -285,12 +285,12 @@ class Processes(FutureWorkers[Given]):
 
     @property
     def slots(self) -> int:
-        """Processes."""
+        """Number of processes."""
         return self._many
 
     @property
     def busy(self) -> bool:
-        """Whether a call has not ended, or the processes are ended."""
+        """Whether a call is running, or the pool is closed."""
         return bool(self._calls) or self.closed
 
     def _open(self) -> None:
@@ -303,16 +303,16 @@ class Processes(FutureWorkers[Given]):
     def each(
         self, do: Do[Given, Task, Answer], tasks: Sequence[Task], clock: Clock, share: Share
     ) -> Iterator[tuple[int, Answer]]:
-        """Do as many tasks at a time as there are processes."""
+        """Run as many tasks in parallel as there are processes."""
         if not self.busy:
-            self._stop.clear()  # of the call before
+            self._stop.clear()  # set by the previous call
         yield from super().each(do, tasks, clock, share)
 
     def submit(self, do: Do[Given, Task, Answer], task: Task, allowance: Allowance) -> Any:
-        """Submit a task; to other processes, and fewer of them, where some have died: of memory, perhaps."""
+        """Submit a task; after deaths, which may be due to memory, to a new and smaller pool."""
         if self.closed:
             return None
-        with interrupt_held_back(), main_module_hidden():  # the first task starts the processes
+        with interrupt_held_back(), main_module_hidden():  # the pool starts with the first task
             try:
                 return self._pool.submit(_one, do, task, allowance)
             except BrokenProcessPool:
@@ -322,7 +322,7 @@ class Processes(FutureWorkers[Given]):
                 return self._pool.submit(_one, do, task, allowance)
 
     def result(self, future: Any) -> Done[Any] | None:
-        """What came of a task; None where its process has died."""
+        """Return the outcome of a task; None where its process has died."""
         try:
             found: Done[Any] = future.result()
         except (BrokenProcessPool, CancelledError):
@@ -330,36 +330,36 @@ class Processes(FutureWorkers[Given]):
         return found
 
     def ask_to_end(self) -> bool:
-        """Set the signal: tasks answer with what they have."""
+        """Set the stop event: tasks answer with their current state."""
         self._stop.set()
         return True
 
     def cancel(self, futures: Sequence[Any]) -> None:
-        """Ask tasks to end, and drop those that wait."""
+        """Ask tasks to end, and cancel those that wait."""
         self._stop.set()
         for future in futures:
             future.cancel()
 
     def close(self) -> None:
-        """Ask all tasks to end, and end the processes."""
+        """Ask all tasks to end, and shut the pool down."""
         super().close()
         self._stop.set()
-        # Processes that are only starting need the event: a thread keeps it until all have ended.
+        # Starting processes still need the event: a thread keeps it until all have ended.
         threading.Thread(target=_end, args=(self._pool, self._stop)).start()
 
 
 def _end(pool: ProcessPoolExecutor, stop: object) -> None:
-    """End the processes of a pool, and only then let go of the event that they share."""
+    """Shut a pool down, and then release the event that its processes share."""
     pool.shutdown(wait=True, cancel_futures=True)
     del stop
 
 
 _shared: dict[str, Any] = {}
-"""In a process of `Processes`: what all tasks share, and the event that ends them."""
+"""In a process of `Processes`: the shared data, and the stop event."""
 
 
 def _begin(given: object, stop: object) -> None:
-    """Begin a process: Ctrl-C is for the parent, and work ends with a parent that was killed."""
+    """Initialise a process: ignore Ctrl-C, and end with a killed parent."""
     if hasattr(os, "setsid"):
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -24,7 +24,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ITERATION, PROGRAM
 
 _OPTIONS = LinearOptions(own={"dual_simplex_cost_perturbation_multiplier": 0.0})
-"""Programs as small as these do not stall, and fixing what perturbed costs did to them takes time."""
+"""HiGHS options: presolve and cost perturbation cost programs of this size more time than they save."""
 
 _SETTLED = (LinearStatus.OPTIMAL, LinearStatus.TIME)
 
@@ -52,9 +52,9 @@ def new_program(
 def row_entries(
     values: FloatArray | sparse.csr_array, rows: IndexArray
 ) -> tuple[IndexArray, IndexArray, FloatArray]:
-    """How many entries each of these rows has, their columns and their values, row after row.
+    """Count the entries of each of these rows, and list their columns and values, row after row.
 
-    The same as indexing a sparse matrix, in a third of the time where the rows are few.
+    Equivalent to indexing a sparse matrix, in a third of the time for few rows.
     """
     if isinstance(values, np.ndarray):
         columns = values.shape[1]
@@ -67,9 +67,9 @@ def row_entries(
 
 
 class GrowingProgram:
-    """Maximise or minimise over ``theta`` in its domain, extra columns and rows that are added as needed.
+    """Linear program over ``theta`` in its domain and extra columns, with row generation.
 
-    `aggregator`: whose domain ``theta``, the first columns, lies in. `cost`, `lower`, `upper` (extra,): cost
+    `aggregator`: its domain constrains ``theta``, the first columns. `cost`, `lower`, `upper` (extra,): cost
     (minimised) and bounds of the extra columns. `theta_cost` (dimension,): cost of ``theta``; zero when
     absent.
     """
@@ -99,14 +99,14 @@ class GrowingProgram:
         self._solution: LinearSolution | None = None
 
     def add(self, rows: sparse.csr_array, lower: FloatArray) -> IndexArray:
-        """Add ``rows @ x >= lower``; returns their positions in the program."""
+        """Add ``rows @ x >= lower`` and return their positions in the program."""
         starts, columns = rows.indptr[:-1].astype(np.intp), rows.indices.astype(np.intp)
         return self.add_entries(starts, columns, rows.data, lower)
 
     def add_entries(
         self, starts: IndexArray, columns: IndexArray, values: FloatArray, lower: FloatArray
     ) -> IndexArray:
-        """Add rows whose entries follow each other, each row's from its place in `starts`."""
+        """Add rows given by consecutive entries; those of each row begin at its place in `starts`."""
         count = lower.size
         if count:
             above = np.full(count, np.inf)
@@ -128,10 +128,10 @@ class GrowingProgram:
         self._program.change_objective(np.arange(self.dimension, self.dimension + cost.size), cost)
 
     def solve(self, clock: Clock) -> FloatArray | None:
-        """Solve from the last basis in the time that is left; the point, or None unless it is optimal."""
+        """Solve from the last basis in the remaining time; return the point, or None unless it is optimal."""
         self._solution = self._solved(clock)
         if self._solution.status not in _SETTLED:
-            self._program.forget_basis()  # it may have led nowhere
+            self._program.forget_basis()  # the basis may be numerically bad
             self._solution = self._solved(clock)
         return self._solution.point if self._solution.optimal else None
 
@@ -148,7 +148,7 @@ _MOST_REMEMBERED = 12
 
 
 class Multipliers(NamedTuple):
-    """Multipliers of rows, of cuts and of the domain's rows that combine to a bound on the widest margin."""
+    """Dual multipliers of rows, cuts and the domain's rows, which prove a bound on the widest margin."""
 
     rows: FloatArray
     cuts: FloatArray
@@ -156,9 +156,9 @@ class Multipliers(NamedTuple):
 
 
 class WidestMargin:
-    """Maximise t such that every row of some open blocks has activity at least t.
+    """Maximise the margin t such that every row of some open blocks has activity at least t.
 
-    The rows enter as they are violated, so only a few dozen of thousands ever do.
+    Row generation adds rows when they are violated: a few dozen of thousands.
 
     `clock`: stops the rounds of row generation.
     """
@@ -172,7 +172,7 @@ class WidestMargin:
         self._begin()
 
     def _begin(self) -> None:
-        """A program with no rows but those of the domain."""
+        """Build the program with the domain's rows alone."""
         self._program = GrowingProgram(
             self._system.aggregator, cost=np.array([-1.0]), lower=np.array([-1.0]), upper=np.array([1.0])
         )
@@ -183,7 +183,7 @@ class WidestMargin:
         self._cut_places = np.empty(0, dtype=np.intp)
 
     def require(self, blocks: IndexArray) -> None:
-        """Ask for exactly these open blocks, switching off the rows of all others."""
+        """Switch on the rows of exactly these open blocks, and switch off all others."""
         self._inside = np.zeros_like(self._inside)
         self._inside[blocks] = True
         wanted = self._inside[self._system.row_open[self.rows]]
@@ -202,7 +202,7 @@ class WidestMargin:
                 self._add(rows)
 
     def _renew(self, rows: IndexArray) -> None:
-        """Start again with these rows: every step costs time for the rows that are switched off, too."""
+        """Rebuild the program with these rows: rows that are switched off slow down every pivot."""
         cuts, self.cuts = self.cuts, self.cuts[:0]
         self._begin()
         if len(cuts):
@@ -211,10 +211,10 @@ class WidestMargin:
             self._add(rows)
 
     def solve(self, *, widest: bool = True) -> tuple[FloatArray, float] | None:
-        """The parameters of widest margin and that margin; None when time ran out.
+        """Compute the parameters of widest margin and that margin; None when time ran out.
 
-        The margin is that of all rows, so a value at or below zero says that the blocks cannot all be
-        linked, up to the solver's tolerance. Without `widest` any parameters that link the blocks will do.
+        The margin is over all rows: a value at or below zero means that the blocks cannot all be linked, up
+        to the solver's tolerance. Without `widest`, any parameters that link the blocks are returned.
         """
         few = bool(np.count_nonzero(self._inside) <= _FEW)
         for _ in range(_MOST_ROUNDS):
@@ -235,14 +235,14 @@ class WidestMargin:
         return None
 
     def _remember(self, rows: IndexArray) -> None:
-        """Keep the rows of each block that were violated last, to begin with when it is asked for again."""
+        """Remember the rows of each block that were violated last, to start from them in the next query."""
         for row in rows.tolist():
             kept = self._remembered.setdefault(int(self._system.row_open[row]), [])
             kept.append(row)
             del kept[:-_MOST_REMEMBERED]
 
     def _violated(self, theta: FloatArray, margin: float, *, everywhere: bool) -> tuple[IndexArray, float]:
-        """Rows that fall short of the margin and are not in the program yet, and the smallest activity."""
+        """Separate rows that fall short of the margin; also returns the smallest activity."""
         inside = np.flatnonzero(self._inside)
         if inside.size <= _FEW:
             rows, smallest = self._scorer.tightest_of(inside, theta)
@@ -254,14 +254,14 @@ class WidestMargin:
 
     @property
     def required(self) -> IndexArray:
-        """Those of `rows` that are switched on: the rows of the blocks asked for."""
+        """Select those of `rows` that are switched on, because they belong to the required blocks."""
         return self.rows[self._on]
 
     def multipliers(self) -> Multipliers:
-        """Multipliers of `rows`, of `cuts` and of the domain's rows at the last solution.
+        """Read the multipliers of `rows`, `cuts` and the domain's rows from the last solution.
 
-        Those of rows that are switched off are zero, whatever rounding has left of them: a core must be one
-        of the blocks asked for.
+        Multipliers of rows that are switched off are set to zero, against rounding: a core must consist of
+        required blocks.
         """
         duals = self._program.duals()
         domain = duals[: self._program.domain_rows]
@@ -269,7 +269,7 @@ class WidestMargin:
         return Multipliers(of_rows, np.clip(duals[self._cut_places], 0.0, None), domain)
 
     def extend(self, theta: FloatArray) -> bool:
-        """Add the tightest row of each block asked for that `theta` does not link; False if none is new."""
+        """Add the tightest row of each required block that `theta` does not link; False if none is new."""
         inside = np.flatnonzero(self._inside)
         rows, smallest = self._scorer.tightest_of(inside, theta)
         fresh = rows[(smallest <= 0.0) & ~self._known[rows]]
@@ -278,7 +278,7 @@ class WidestMargin:
         return bool(fresh.size)
 
     def cut(self, rows: FloatArray) -> None:
-        """Add rows that are non-negative on the true domain, for good."""
+        """Add permanent cutting planes: rows that are non-negative on the true domain."""
         wide = sparse.csr_array(np.hstack([rows, np.zeros((len(rows), 1))]))
         places = self._program.add(wide, np.zeros(len(rows)))
         self.cuts = np.vstack([self.cuts, rows])

@@ -1,7 +1,6 @@
 """Score parameters on the rows of the blocks, and search lines through the parameters exactly.
 
-Along a line every block is linked on one interval, so the best point of the line is the point of largest
-overlap of intervals, found by one sort.
+On a line every block is linked on one interval, so one sort finds the point that most intervals cover.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.run.work import ENTRY, Spend, ignore
 
 STRICT = 1e-9
-"""A row of unit length holds when its activity is above this: smaller ones are within rounding."""
+"""A row of unit length holds if its activity exceeds this tolerance, which covers rounding."""
 
 _CELLS = 4_000_000
 _ALL_ROWS = 60_000
@@ -24,15 +23,15 @@ _ROWS_PER_BLOCK = 12
 
 
 class Scorer:
-    """Margins and linked weights of parameter vectors, by matrix products.
+    """Evaluates margins and linked weights of parameter vectors by matrix products.
 
-    Of a large system only a working set of rows is looked at: those that were among the tightest of
-    their block at some probe. What is read off the working set can only be too high; `exact_margins`
-    looks at every row, and adds to the working set what it had missed.
+    For a large system only a working set of rows is evaluated: those that were among the tightest of their
+    block at some probe. Values on the working set can only be too high; `exact_margins` evaluates every row,
+    and adds those that were missing to the working set.
 
     `system`: the rows of all open blocks; there must be at least one. `probes` (any, dimension): points whose
-    tightest rows make the first working set. `spend`: called with the cost of every look at the rows.
-    `weight` (open,): what linking each open block counts.
+    tightest rows make the first working set. `spend`: called with the cost of every pass over the rows.
+    `weight` (open,): weight of each open block.
     """
 
     def __init__(self, system: BlockSystem, probes: FloatArray | None = None, spend: Spend = ignore) -> None:
@@ -58,22 +57,22 @@ class Scorer:
         self._first = np.searchsorted(owner, np.arange(self.system.open_blocks.size))
 
     def _tight(self, theta: FloatArray) -> IndexArray:
-        """The few tightest rows of each block at `theta`."""
+        """Find the few tightest rows of each block at `theta`."""
         self.spend(ENTRY * self._cells)
         return nearest_rows(self._all @ theta, np.append(self._first_of_all, self.system.rows))
 
     @property
     def working(self) -> tuple[FloatArray | sparse.csr_array, IndexArray]:
-        """Rows of the working set, and where each open block begins among them."""
+        """Return the rows of the working set, and where each open block begins among them."""
         return self._active, self._first
 
     @property
     def points_at_once(self) -> int:
-        """How many points or directions a matrix product should take, for the sake of memory."""
+        """Choose how many points or directions fit into one matrix product, by memory."""
         return max(1, _CELLS // max(1, self._rows.size))
 
     def look(self, points: int) -> None:
-        """Count a look at the rows of the working set at so many points."""
+        """Account for one pass over the working set at so many points."""
         self.spend(ENTRY * self._active.size * points)
 
     def activities(self, points: FloatArray) -> FloatArray:
@@ -86,7 +85,7 @@ class Scorer:
         return np.minimum.reduceat(values, self._first, axis=0)
 
     def weights(self, points: FloatArray) -> FloatArray:
-        """Linked weight of the open blocks at each point, shape (points,); never too low."""
+        """Evaluate the linked weight of the open blocks at each point, shape (points,); an upper bound."""
         size = self.points_at_once
         parts = [
             self.weight @ (self.block_minimum(self.activities(points[at : at + size])) > STRICT)
@@ -95,7 +94,7 @@ class Scorer:
         return np.concatenate(parts) if parts else np.empty(0)
 
     def linked(self, points: FloatArray) -> NDArray[np.bool_]:
-        """Which open blocks each point links, by all rows: shape (open, points)."""
+        """Decide which open blocks each point links, by all rows: shape (open, points)."""
         self.spend(ENTRY * self._cells * len(points))
         size = max(1, _CELLS // max(1, self.system.rows))
         parts = [
@@ -105,15 +104,15 @@ class Scorer:
         return np.hstack(parts) > STRICT
 
     def exact_margins(self, theta: FloatArray) -> FloatArray:
-        """Smallest activity of each open block among all its rows, shape (open,)."""
+        """Compute the smallest activity of each open block over all its rows, shape (open,)."""
         return self.tightest_rows(theta)[1]
 
     def exact_weight(self, theta: FloatArray) -> float:
-        """Linked weight of the open blocks at `theta`."""
+        """Compute the linked weight of the open blocks at `theta` over all rows."""
         return float(self.weight @ (self.exact_margins(theta) > STRICT))
 
     def tightest_of(self, blocks: IndexArray, theta: FloatArray) -> tuple[IndexArray, FloatArray]:
-        """The row of smallest activity of each of a few open blocks, and that activity."""
+        """Find the row of smallest activity of each of a few open blocks, and that activity."""
         rows = np.empty(blocks.size, dtype=np.intp)
         smallest = np.empty(blocks.size)
         for at, block in enumerate(blocks.tolist()):
@@ -131,10 +130,10 @@ class Scorer:
         return self._blocks[block]
 
     def tightest_rows(self, theta: FloatArray, *, everywhere: bool = True) -> tuple[IndexArray, FloatArray]:
-        """For each open block, its row of smallest activity and that activity.
+        """Find the row of smallest activity of each open block, and that activity.
 
-        `theta` (dimension,). `everywhere`: look at all rows, and take what the working set had missed into
-        it; else at the working set.
+        `theta` (dimension,). `everywhere`: evaluate all rows, and add those that were missing to the working
+        set; otherwise evaluate the working set alone.
         """
         self.spend(ENTRY * (self._cells if everywhere else self._active.size))
         if not everywhere:
@@ -150,7 +149,7 @@ class Scorer:
 
 @kernel
 def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
-    """Places of the `count` smallest values of each block, shape (blocks, count); -1 where it has fewer.
+    """Find the positions of the `count` smallest values of each block, (blocks, count); -1 beyond its rows.
 
     Block b is ``first[b]`` to ``first[b + 1]``; equal values rank by their place.
     """
@@ -172,7 +171,7 @@ def _smallest(values: FloatArray, first: IndexArray, count: int) -> IndexArray:
 
 
 def nearest_rows(activity: FloatArray, first: IndexArray) -> IndexArray:
-    """The few rows of smallest activity of each block: block b has rows ``first[b]`` to ``first[b + 1]``."""
+    """Find the rows of smallest activity of each block; block b has rows ``first[b]`` to ``first[b + 1]``."""
     few = _smallest(activity, first, _ROWS_PER_BLOCK)
     return np.asarray(few[few >= 0])
 
@@ -180,7 +179,7 @@ def nearest_rows(activity: FloatArray, first: IndexArray) -> IndexArray:
 def _tightest(
     activity: FloatArray, first: IndexArray, names: IndexArray | None
 ) -> tuple[IndexArray, FloatArray]:
-    """The place (or name) and value of the smallest activity of each block; blocks begin at `first`."""
+    """Find the position (or name) and value of each block's smallest activity; blocks begin at `first`."""
     smallest = np.minimum.reduceat(activity, first)
     sizes = np.diff(np.append(first, activity.size))
     hit = np.flatnonzero(activity == np.repeat(smallest, sizes))
@@ -202,7 +201,7 @@ def best_on_lines(
     high = np.minimum(high, chords[:, 1])
     weight = np.broadcast_to(scorer.weight[:, None], low.shape)
     weight = np.where(low < high, weight, 0.0)
-    # Intervals are open: where one ends and another begins they do not overlap, so ends sort first.
+    # Intervals are open, so intervals that only touch do not overlap: ends sort before starts.
     places = np.vstack([high, low, chords[:, 1][None, :]])
     changes = np.vstack([-weight, weight, np.zeros((1, low.shape[1]))])
     order = np.argsort(places, axis=0, kind="stable")
@@ -216,7 +215,7 @@ def best_on_lines(
 
 
 def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Where each open block is linked on each line: lower and upper ends, shape (open, lines)."""
+    """Compute the interval on which each open block is linked on each line: two arrays (open, lines)."""
     rows, first = scorer.working
     here = scorer.activities(theta[None, :])[:, 0] - STRICT
     low = np.full((first.size, len(directions)), -np.inf)
@@ -232,7 +231,7 @@ def _intervals(scorer: Scorer, theta: FloatArray, directions: FloatArray) -> tup
 
 @kernel
 def _cut(here: float, slope: float, low: FloatArray, high: FloatArray, line: int) -> None:
-    """Cut from an interval where ``here + t * slope`` is not positive."""
+    """Remove from an interval the part where ``here + t * slope`` is not positive."""
     if slope > 0.0:
         low[line] = max(low[line], -here / slope)
     elif slope < 0.0:
@@ -250,7 +249,7 @@ def _cut_dense(
     low: FloatArray,
     high: FloatArray,
 ) -> None:
-    """Cut the intervals of each block, `first[b]` to `first[b + 1]`, without an array of all slopes."""
+    """Intersect the intervals of each block, `first[b]` to `first[b + 1]`, without storing all slopes."""
     for block in range(first.size - 1):
         for row in range(first[block], first[block + 1]):
             for line in range(directions.shape[0]):
@@ -264,7 +263,7 @@ def _cut_dense(
 def _cut_slopes(
     slopes: FloatArray, first: IndexArray, here: FloatArray, low: FloatArray, high: FloatArray
 ) -> None:
-    """Cut the intervals of each block, given the slope of each row on each line."""
+    """Intersect the intervals of each block, given the slope of each row on each line."""
     for block in range(first.size - 1):
         for row in range(first[block], first[block + 1]):
             for line in range(slopes.shape[1]):

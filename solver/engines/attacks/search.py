@@ -1,9 +1,8 @@
-"""Attack by a portfolio of primal heuristics, from which every engine starts.
+"""Run a portfolio of primal heuristics, which gives every engine its warm start.
 
-A portfolio: known starts, the best attack of the simpler aggregator inside this one, random points of the
-domain, local search along segments of the domain, hinge-loss linear programs, and linear programs that
-try to link one more block. Every candidate is scored on the rows of the blocks; the evaluator counts the
-winners.
+The portfolio: known starts, the best attack of the simpler aggregator inside this one, random points of the
+domain, local search along segments of the domain, hinge-loss linear programs, and linear programs that try to
+link one more block. Candidates are scored on the rows of the blocks; the evaluator recounts the best.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from linkrisk.solver.run.incumbent import Incumbent
 
 
 class Attack:
-    """One run of the portfolio.
+    """One run of the portfolio of primal heuristics.
 
-    `system`: the rows of the blocks. `incumbent`: takes every improvement. `evaluator`: counts the winners.
+    `system`: the rows of the blocks. `incumbent`: receives every improvement. `evaluator`: recounts the best.
     `seed`: seed of the random choices.
     """
 
@@ -42,7 +41,7 @@ class Attack:
         self.random = np.random.default_rng(seed)
 
     def run(self, until: float, *, brief: bool = False) -> None:
-        """Improve the incumbent until all parts are done or the clock shows `until` seconds.
+        """Improve the incumbent until all heuristics are done or the clock reaches `until` seconds.
 
         A brief run stops after known starts and random points.
         """
@@ -74,7 +73,7 @@ class Attack:
         return self.incumbent.proven or self.clock.expired or self.clock.now >= self._until
 
     def _take(self, points: FloatArray) -> bool:
-        """Score `points`; count the best few by the evaluator and keep a better one."""
+        """Score `points`, recount the best few by the evaluator, and keep an improvement."""
         if len(points) == 0:
             return False
         scores = self.scorer.weights(points) + self.system.sure_weight
@@ -86,9 +85,9 @@ class Attack:
         return better
 
     def _count(self, points: FloatArray) -> None:
-        """Count every one of `points`: rows show nothing of attributes that are far closer than others.
+        """Recount all `points`: rows do not show differences far below those of other attributes.
 
-        Where rows grow, all that is worth trying first was counted when the first rows were met.
+        With row generation, the best starts were counted when the first rows were generated.
         """
         for theta in points:
             if self._late():
@@ -96,7 +95,7 @@ class Attack:
             self.incumbent.improve(theta, self.evaluator.weight(self.aggregator.form(theta)))
 
     def _best_known(self, point: FloatArray) -> FloatArray:
-        """The best parameters so far, unless the rows show more of this point."""
+        """Return the best known parameters, or this point where the rows give it a larger weight."""
         both = np.vstack([self.incumbent.solution, point])
         return np.asarray(both[int(np.argmax(self.scorer.weights(both)))])
 
@@ -105,7 +104,7 @@ class Attack:
         return self.aggregator.starts(partner)
 
     def _search(self, theta: FloatArray) -> None:
-        """Exact line searches in many directions, moving to the best point of the best line."""
+        """Local search by exact line searches in many directions."""
         best = self.scorer.exact_weight(theta)
         failures = 0
         while failures < self._steering.failures and not self._late():
@@ -124,7 +123,7 @@ class Attack:
                 self._take(theta[None, :])
 
     def _directions(self, theta: FloatArray) -> FloatArray:
-        """Towards random points of the domain, and along differences of such points."""
+        """Choose directions towards random points of the domain, and along differences of such points."""
         dense = isinstance(self.system.values, np.ndarray)
         lines = self._steering.lines
         count = lines if dense else min(lines, max(2, self.scorer.points_at_once // 4))
@@ -132,7 +131,7 @@ class Attack:
         return np.vstack([towards[::2] - theta, towards[1::2] - towards[: count // 2 * 2 : 2]])
 
     def _hinge(self) -> None:
-        """Hinge-loss programs of several widths, from the best parameters so far."""
+        """Solve hinge-loss programs of several widths, from the best parameters so far."""
         margins = self.scorer.exact_margins(self.incumbent.solution)
         typical = float(np.median(np.abs(margins)))
         for share in self._steering.widths:
@@ -142,7 +141,7 @@ class Attack:
             self._take(np.array(hinge(self.system, self.scorer, self.clock, self.incumbent.solution, width)))
 
     def _extend(self) -> None:
-        """Try to link one more block besides those linked now, the nearest misses first."""
+        """Try to link one more block by linear programs, the nearest misses first."""
         program = WidestMargin(self.system, self.scorer, self.clock)
         improved = True
         while improved and not self._late():
@@ -183,10 +182,10 @@ def attack(
     brief: bool = False,
     steering: AttackSteering = STEERING.attack,
 ) -> None:
-    """Run the portfolio within a share of the time that remains, the simpler aggregator's first.
+    """Run the portfolio within a share of the remaining time, that of the simpler aggregator first.
 
-    `incumbent`: takes every improvement. `brief`: only what takes a moment, for an engine that attacks by
-    itself.
+    `incumbent`: receives every improvement. `brief`: run only the quick heuristics, for an engine with its
+    own.
     """
     clock = incumbent.clock
     if clock.expired and system.rows > steering.many_rows:
@@ -210,7 +209,7 @@ def attack(
 
 
 def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> BlockSystem:
-    """The rows of a simpler aggregator: all that matter to it, or of the same rivals where rows grow."""
+    """Build the rows of a simpler aggregator; with row generation, those of the same rivals."""
     if system.complete:
         return block_system(system.pair, simpler, expired=lambda: clock.expired)
     lost = np.zeros_like(system.lost)
@@ -218,5 +217,5 @@ def _simpler_system(system: BlockSystem, simpler: Aggregator, clock: Clock) -> B
 
 
 def _longest(system: BlockSystem, steering: AttackSteering) -> float:
-    """How long an attack may take at most: longer where every step takes longer."""
+    """Limit the duration of the portfolio, in proportion to the cost of a step."""
     return steering.longest * max(1.0, system.rows / steering.many_rows)

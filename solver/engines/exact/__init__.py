@@ -1,1 +1,1 @@
-"""The exact engine: attack and upper bound by branch and bound on simplices and by hitting sets of cores."""
+"""The exact engine: attacks and bounds by branch and bound on simplices and by implicit hitting sets."""

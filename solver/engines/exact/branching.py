@@ -1,9 +1,9 @@
-"""Branch and cut for the lightest hitting set, with reliability branching.
+"""Solve the minimum-weight hitting set by branch and cut with reliability branching.
 
-Cores that a fractional hitting set misses raise its weight (Codato and Fischetti 2006). Where they no longer
-do, one child gives a block up and the other keeps it. What is kept makes the other cores smaller. The block
-is chosen by pseudo-costs, with the linear programs of both children solved for blocks of which little is
-known (Achterberg, Koch and Martin 2005).
+Cores that a fractional hitting set misses are cutting planes (Codato and Fischetti 2006). When they no longer
+raise the bound, the node is split: one child gives a block up and the other keeps it, which shrinks the other
+cores. The block is chosen by pseudo-costs, with strong branching for blocks of which little is known
+(Achterberg, Koch and Martin 2005).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _TRIED = 8
 _RELIABLE = 4
 _LEAST = 1e-6
 _MOST = 5.0
-"""Gain of a child in which nothing is left; larger gains count as this one."""
+"""Gain recorded for an infeasible child; larger gains are cut to this, so that products stay comparable."""
 
 
 class Gains:
-    """What branching on each block gained for a whole unit of its share."""
+    """Pseudo-costs: the gain of branching on each block, per unit of its share."""
 
     def __init__(self, blocks: int) -> None:
         self._sum = np.zeros((2, blocks))
         self._times = np.zeros((2, blocks), dtype=np.intp)
 
     def learn(self, block: int, given_up: bool, share: float, gain: float) -> None:
-        """Note what giving up or keeping a block gained, which had been given up to a share."""
+        """Record the gain of giving up or keeping a block whose share was fractional."""
         distance = 1.0 - share if given_up else share
         self._sum[int(given_up), block] += min(max(gain, 0.0), _MOST) / max(distance, _LEAST)
         self._times[int(given_up), block] += 1
@@ -47,10 +47,10 @@ class Gains:
         value: float,
         program: CoveringProgram,
     ) -> int:
-        """The block among these that promises most.
+        """Choose the branching block of largest expected gain.
 
         `point` (blocks,): the fractional hitting set. `fixed`: blocks given up or kept at the node. `value`:
-        of the node.
+        bound of the node.
         """
         expected = self._expected(point)[blocks]
         order = np.argsort(-expected, kind="stable")[:_TRIED]
@@ -65,7 +65,7 @@ class Gains:
         return best
 
     def _expected(self, point: FloatArray) -> FloatArray:
-        """Product of the gains of both children, from what is known; of unknown blocks the mean."""
+        """Estimate the product of both children's gains by pseudo-costs; unknown blocks have the mean."""
         product = np.ones(point.size)
         for given_up, distance in ((0, point), (1, 1.0 - point)):
             total, times = self._sum[given_up], self._times[given_up]
@@ -77,7 +77,7 @@ class Gains:
     def _tried(
         self, block: int, share: float, value: float, fixed: Mapping[int, bool], program: CoveringProgram
     ) -> float:
-        """The same product from the programs of both children."""
+        """Compute the product of both children's gains by strong branching."""
         product = 1.0
         for given_up in (False, True):
             program.fix({**fixed, block: given_up})
@@ -94,17 +94,17 @@ _STALLED_AT_ROOT, _RISE_AT_ROOT = 3, 0.05
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree."""
+    """A node of the branch-and-cut tree."""
 
     parent: Node | None = None
-    given_up: bool = False  # whether the block on which the parent is split is given up here, or kept
-    value: float = 0.0  # no hitting set that agrees with all blocks given up or kept is lighter
-    split: int = -1  # the block to branch on; -1 before it is chosen, or when there is none
-    share: float = 0.0  # how much of that block the fractional hitting set gives up
-    children: list[Node] = field(default_factory=list)  # first the one in which `split` is given up
+    given_up: bool = False  # whether the parent's branching block is given up here, or kept
+    value: float = 0.0  # dual bound: no hitting set within this node is lighter
+    split: int = -1  # the branching block; -1 if not yet chosen, or if there is none
+    share: float = 0.0  # share to which the fractional hitting set gives that block up
+    children: list[Node] = field(default_factory=list)  # the child that gives up `split` comes first
 
     def fixed(self) -> dict[int, bool]:
-        """Blocks that are given up (True) or kept (False) here."""
+        """Collect the blocks that are given up (True) or kept (False) at this node."""
         found: dict[int, bool] = {}
         node = self
         while node.parent is not None:
@@ -114,19 +114,19 @@ class Node:
 
 
 class Worker(NamedTuple):
-    """What one thread works with."""
+    """The covering program and callbacks of one thread."""
 
     program: CoveringProgram
-    separate: Callable[[FloatArray], bool]  # collect cores that a point misses; True when there was a new one
-    # what to do with a moment after a node; told whether there is no other node
+    separate: Callable[[FloatArray], bool]  # separates cores that a point misses; True if one was new
+    # runs a primal heuristic after a node; the argument says whether no other node is open
     spare: Callable[[bool], None]
 
 
 class BranchAndCut:
-    """The search; it may be stopped and continued.
+    """Branch and cut for the hitting set; it may be stopped and continued.
 
-    `workers`: one for each thread. `enough`: whether hitting sets of this weight or more need no search: they
-    leave no better attack. `nodes`: nodes looked at.
+    `workers`: one for each thread. `enough`: whether hitting sets of this weight or more can be pruned,
+    because they leave no better attack. `nodes`: nodes solved.
     """
 
     def __init__(self, workers: Sequence[Worker], blocks: int, enough: Callable[[float], bool]) -> None:
@@ -144,12 +144,12 @@ class BranchAndCut:
 
     @property
     def bound(self) -> float:
-        """No hitting set is lighter, except for those that are `enough`; infinite when all are searched."""
+        """Return the dual bound on hitting sets lighter than `enough`; infinite when none are left."""
         running = [node.value for node, _ in self._running.values() if node is not None]
         return min([self._stuck, *running, *(value for value, _, _ in self._waiting[:1])])
 
     def splits(self) -> tuple[int, ...]:
-        """The tree in preorder: the block on which each node is split, -1 at leaves."""
+        """List the tree in preorder: the branching block of each node, -1 at leaves."""
         found, pending = [], [self.root]
         while pending:
             node = pending.pop()
@@ -158,7 +158,7 @@ class BranchAndCut:
         return tuple(found)
 
     def run(self, over: Callable[[], bool], tell: Callable[[], None]) -> None:
-        """Search until it is complete or `over`; `tell` is called when a node has been looked at."""
+        """Search until the tree is complete or `over`; `tell` is called after each node."""
         self._over = over
         with ThreadPoolExecutor(len(self._idle)) as pool:
             while not over():
@@ -171,7 +171,7 @@ class BranchAndCut:
             tell()
 
     def _start(self, pool: ThreadPoolExecutor) -> None:
-        """Give every idle worker the open node of smallest value, or a moment to spare while others work."""
+        """Give each idle worker the open node of smallest bound, or else time for a heuristic."""
         while self._idle:
             node = self._pop()
             if node is None and not self._running:
@@ -181,7 +181,7 @@ class BranchAndCut:
             self._running[task] = (node, worker)
 
     def _pop(self) -> Node | None:
-        """The open node of smallest value, unless no bound can come of it."""
+        """Take the open node of smallest bound, unless it can be pruned."""
         if not self._waiting or self._waiting[0][0] >= self._stuck:
             return None
         node = heapq.heappop(self._waiting)[2]
@@ -217,7 +217,7 @@ class BranchAndCut:
     # ---- one node
 
     def _look(self, node: Node, worker: Worker) -> bool:
-        """Raise the value of a node, and choose the block to branch on; False when there was no time to."""
+        """Solve a node: raise its bound and choose the branching block; False when time ran out."""
         worker.spare(False)
         program, fixed = worker.program, node.fixed()
         program.fix(fixed)
@@ -238,14 +238,14 @@ class BranchAndCut:
         return True
 
     def _cut(self, node: Node, worker: Worker) -> FloatArray:
-        """Collect cores as long as that raises the value; a point that misses none that were found."""
+        """Separate cores as long as that raises the bound; returns a point that misses no known core."""
         most, least_rise = (_STALLED_AT_ROOT, _RISE_AT_ROOT) if node.parent is None else (_STALLED, _RISE)
         stalled = 0
         while True:
             point, value = worker.program.solve()
             stalled = stalled + 1 if value < node.value + least_rise else 0
             node.value = max(node.value, value)
-            # A whole point that misses no core is an attack, so its cores are looked for to the end.
+            # An integral point that misses no core is an attack, so separation is run to the end for it.
             fractional = (np.minimum(point, 1.0 - point) > _WHOLE).any()
             if self._enough(node.value) or self._over() or (stalled >= most and fractional):
                 return point

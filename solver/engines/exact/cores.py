@@ -1,14 +1,14 @@
-"""Find infeasible cores: small sets of blocks that cannot all be linked, each with multipliers that prove it.
+"""Find infeasible cores: small sets of blocks that cannot all be linked, with multipliers that prove it.
 
 When no parameters give the rows of some blocks a positive margin, multipliers combine the rows into one
 that is nowhere positive on the domain (Farkas). The blocks of the rows with a multiplier are a core; at
 most dimension + 1 rows need one (Gleeson and Ryan 1990; Parker and Ryan 1996).
 
-Where blocks exclude each other by no more than a tie, the multipliers must be right to some fourteen digits;
-a simplex method stops at a tolerance of 1e-7. So the error of its answer, scaled up, is solved for by
-another program of the same matrix, and again (Gleixner, Steffy and Wolter, Iterative refinement for linear
-programming, INFORMS Journal on Computing 28, 2016). Interior point steps end with multipliers for every row
-that might matter, far more than a proof needs where rows are alike; `few_multipliers` leaves few of them.
+Where blocks exclude each other by no more than a tie, the multipliers need some fourteen digits, while a
+simplex method stops at a tolerance of 1e-7. Iterative refinement solves for the scaled error by another
+program of the same matrix, repeatedly (Gleixner, Steffy and Wolter, Iterative refinement for linear
+programming, INFORMS Journal on Computing 28, 2016). Interior point methods give a multiplier to every row
+that might matter, many more than a proof needs; `few_multipliers` reduces them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from linkrisk.solver.run.work import PROGRAM
 
 @kernel
 def put_first(kept: IndexArray, row: int) -> None:
-    """Put a row first among those of its block, and forget the last one if there are too many.
+    """Move a row to the front of its block's list, and drop the last one if the list is full.
 
-    `kept` (any,): the last one first; -1 where there are fewer. Written to.
+    `kept` (any,): most recent first; -1 in unused places. Written to.
     """
     place = 0
     while place < kept.size - 1 and kept[place] != row and kept[place] >= 0:
@@ -48,12 +48,12 @@ def put_first(kept: IndexArray, row: int) -> None:
 
 
 _NOTHING = 1e-13
-"""Entries below this are rounding."""
+"""Entries below this are treated as rounding errors."""
 
 
 @kernel
 def _largest_entry(matrix: FloatArray, rank: int) -> Any:
-    """Row and column of the largest entry from row and column `rank` on, and its size."""
+    """Find the largest entry from row and column `rank` on: its row, column and size."""
     largest, row, column = 0.0, rank, rank
     for i in range(rank, matrix.shape[0]):
         for j in range(rank, matrix.shape[1]):
@@ -64,7 +64,7 @@ def _largest_entry(matrix: FloatArray, rank: int) -> Any:
 
 @kernel
 def _eliminate(matrix: FloatArray, rank: int, row: int, column: int) -> None:
-    """Bring a pivot to row and column `rank`, and make what is below it zero."""
+    """Gaussian elimination: move a pivot to row and column `rank`, and clear the entries below it."""
     for j in range(matrix.shape[1]):
         matrix[rank, j], matrix[row, j] = matrix[row, j], matrix[rank, j]
     for i in range(matrix.shape[0]):
@@ -77,7 +77,7 @@ def _eliminate(matrix: FloatArray, rank: int, row: int, column: int) -> None:
 
 @kernel
 def null_vector(matrix: FloatArray) -> Any:
-    """Some z other than zero with ``matrix @ z = 0``.
+    """Compute a non-zero z with ``matrix @ z = 0``.
 
     `matrix` (rows, rows + 1): of size about one; overwritten. Returns shape (rows + 1,).
     """
@@ -103,13 +103,13 @@ def null_vector(matrix: FloatArray) -> Any:
 
 @kernel
 def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArray) -> Any:
-    """Multipliers of at most ``dimension + 1`` rows that combine to the same row and have the same sum.
+    """Reduce multipliers to at most ``dimension + 1`` rows with the same combination and sum (Caratheodory).
 
-    As long as there are more, some of them depend on each other; their multipliers are moved along that
-    dependence, the way in which the cost of all does not grow, until one is zero.
+    While there are more, some rows are linearly dependent; their multipliers move along that dependence, in
+    the direction that does not raise the total cost, until one is zero.
 
-    `values` (rows, dimension). `multipliers` (rows,): positive. `cost` (rows,): rows of large cost are rather
-    left out. Returns (rows,): not negative, most of them zero.
+    `values` (rows, dimension). `multipliers` (rows,): positive. `cost` (rows,): rows of large cost are left
+    out rather than others. Returns (rows,): non-negative, most of them zero.
     """
     many, dimension = values.shape
     y = multipliers.copy()
@@ -141,7 +141,7 @@ def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArra
 
 
 _SCALES = (1.0, 1e6, 1e8, 1e10)
-"""By how much the error is enlarged, step by step: 1e-7 of the last is the rounding of one."""
+"""Scale factors of iterative refinement: more steps cost a program each; after the last, 1e-7 is rounding."""
 
 
 class Polished(NamedTuple):
@@ -156,15 +156,15 @@ class Polished(NamedTuple):
 
 
 def polished(domain: DomainRows, rows: sparse.csr_array, cuts: FloatArray) -> Iterator[Polished]:
-    """Find the largest t such that ``rows @ theta >= t`` in the domain, with more and more digits.
+    """Maximise t such that ``rows @ theta >= t`` in the domain, by iterative refinement.
 
-    `rows` (any, dimension): rows of unit length. `cuts` (any, dimension): rows that must be non-negative
-    besides. Yields: each better than the one before, until HiGHS sees no more than rounding.
+    `rows` (any, dimension): rows of unit length. `cuts` (any, dimension): rows that must be non-negative as
+    well. Yields solutions of increasing precision, until the error is below rounding for HiGHS.
     """
     (count, dimension), others = rows.shape, len(cuts) + domain.row_lower.size
     t = sparse.csr_array(-np.repeat([0.0, 1.0], [others, count])[:, None])
     activity = sparse.hstack([sparse.vstack([sparse.csr_array(cuts), domain.matrix, rows]), t])
-    # One column for each row's activity, so that all rows are equations and only columns have bounds.
+    # One column for each row's activity makes all rows equations, so that only columns have bounds.
     matrix = sparse.csr_array(sparse.hstack([activity, -sparse.eye_array(others + count)]))
     bounds = (
         np.concatenate([domain.column_lower, [-1.0], np.zeros(len(cuts)), domain.row_lower, np.zeros(count)]),
@@ -183,7 +183,7 @@ def polished(domain: DomainRows, rows: sparse.csr_array, cuts: FloatArray) -> It
 def _refined(
     matrix: sparse.csr_array, lower: FloatArray, upper: FloatArray, cost: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Solutions and duals of ``min cost @ x``, ``matrix @ x = 0``, ``lower <= x <= upper``, ever better."""
+    """Refine solutions and duals of ``min cost @ x``, ``matrix @ x = 0``, ``lower <= x <= upper``."""
     point, duals = np.zeros(cost.size), np.zeros(matrix.shape[0])
     for scale in _SCALES:
         error = -scale * (matrix @ point)
@@ -201,20 +201,20 @@ Core = frozenset[int]
 
 _MOST_CUT_ROUNDS = 25
 _REFINEMENTS = 3.0
-"""What a step of refinement costs, in programs that are solved from their last basis."""
+"""Cost of a refinement step, in programs solved from their last basis."""
 
 MOVED = 100.0
-"""More than a row changes when its point is moved into the domain, as a multiple of how far outside it is."""
+"""Bound on a row's change when its point is moved into the domain, as a multiple of the violation."""
 
 NEGLIGIBLE = (1e-11, 1e-16)
-"""Smaller multipliers are left out, as a share of the largest: noise would only make the core larger.
+"""Multipliers below this share of the largest are dropped: keeping noise would enlarge the core.
 
 Blocks that exclude each other by no more than a tie may need all multipliers above rounding.
 """
 
 
 class Answer(NamedTuple):
-    """Parameters that link all the blocks asked for, or a core among them; neither when undecided."""
+    """Parameters that link all required blocks, or a core among them; neither when undecided."""
 
     theta: FloatArray | None = None
     core: Core | None = None
@@ -222,7 +222,7 @@ class Answer(NamedTuple):
 
 
 class CoreFinder(ABC):
-    """Asks whether open blocks can all be linked, again and again.
+    """Oracle that decides repeatedly whether open blocks can all be linked.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class CoreFinder(ABC):
         """Link all of these open blocks, or find a core among them."""
 
     def shrink(self, answer: Answer, order: Sequence[int]) -> Answer:
-        """Leave blocks out of a core, in this order, as long as the rest is still one."""
+        """Remove blocks from a core, in this order, as long as the rest is still a core."""
         for block in order:
             if answer.core is None or len(answer.core) == 1:
                 break
@@ -251,14 +251,14 @@ class CoreFinder(ABC):
         return answer
 
     def proved(self, proof: CoreProof) -> Answer:
-        """The core of the rows with multipliers."""
+        """Make the core from the rows with multipliers."""
         return Answer(core=frozenset(self.system.row_open[proof.rows].tolist()), proof=proof)
 
 
 class LinearCoreFinder(CoreFinder):
-    """By one linear program of the widest margin, whose rows are switched on and off.
+    """Finds cores by a linear program of the widest margin, whose rows are switched on and off.
 
-    `clock`: questions asked after its end stay undecided.
+    `clock`: queries after its end stay undecided.
     """
 
     def __init__(self, system: BlockSystem, scorer: Scorer, clock: Clock) -> None:
@@ -269,7 +269,7 @@ class LinearCoreFinder(CoreFinder):
         self._domain = system.aggregator.domain.rows
 
     def ask(self, blocks: IndexArray) -> Answer:
-        """Solve, and cut the relaxed domain where the answer lies outside the true one."""
+        """Solve the program, with cutting planes where the answer lies outside the true domain."""
         self._program.require(blocks)
         for _ in range(_MOST_CUT_ROUNDS):
             solution = self._program.solve(widest=False)
@@ -292,7 +292,7 @@ class LinearCoreFinder(CoreFinder):
         return Answer()
 
     def _core(self) -> Answer:
-        """The core that multipliers of the program prove; else parameters that only just link the blocks."""
+        """Return the core that the multipliers prove, or parameters that only just link the blocks."""
         program = self._program
         answer = self._proven(program.rows, program.multipliers())
         if answer.core is not None:
@@ -307,12 +307,12 @@ class LinearCoreFinder(CoreFinder):
         return Answer(theta=best.theta if best is not None and best.margin > 0.0 else None)
 
     def _linked(self, blocks: IndexArray, theta: FloatArray) -> bool:
-        """Whether the evaluator links all of these open blocks: within rounding, it alone decides."""
+        """Tell whether the evaluator links all of these open blocks; it decides within rounding."""
         form = self.system.aggregator.form(self.system.aggregator.domain.repair(theta))
         return bool(self._evaluator.count(form).linked[self.system.open_blocks[blocks]].all())
 
     def _proven(self, rows: IndexArray, given: Multipliers) -> Answer:
-        """The core of these rows if the multipliers prove it, as few of them as do."""
+        """Return a core of as few of these rows as prove it, or none if the multipliers prove nothing."""
         for negligible in NEGLIGIBLE:
             used = np.flatnonzero(given.rows > negligible * given.rows.max(initial=0.0))
             total = given.rows[used].sum()
@@ -334,10 +334,10 @@ class Combination(NamedTuple):
 
 
 def largest(domain: DomainRows, combined: Sequence[Combination], multipliers: FloatArray) -> float:
-    """An upper bound of combinations of rows, added up, over a domain, with what rounding may hide of it.
+    """Bound the sum of combinations of rows over a domain from above, rounding included.
 
-    Weak duality holds for any multipliers of the domain's rows. For the roundings see
-    `polytope_proofs.largest`, which is the same in compiled code.
+    Weak duality holds for any multipliers of the domain's rows. For rounding see `polytope_proofs.largest`,
+    which is the same in compiled code.
 
     `domain`: with finite bounds of all columns. `multipliers` (domain rows,): those of a sign for which the
     row has no bound are left out.

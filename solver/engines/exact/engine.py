@@ -50,7 +50,7 @@ class ExactEngine(Engine):
         evaluator: Evaluator,
         options: EngineOptions,
     ) -> EngineResult:
-        """Close the interval from both sides until its ends meet or the clock has run out."""
+        """Improve attack and bound until they meet or the clock has run out."""
         run = _Run(system, incumbent, evaluator, options)
         if system.open_blocks.size:
             run.search()
@@ -69,7 +69,7 @@ class ExactEngine(Engine):
 
 
 class _Run:
-    """The state of one run: each search in its turn, the next where the interval is still open."""
+    """The state of one run, which schedules each search while the gap is open."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Run:
         self.undecided = False
 
     def search(self) -> None:
-        """First what is quick, then all attacks, then what takes long."""
+        """Run the quick searches first, then all heuristics, then the long searches."""
         aggregator = self._system.aggregator
         hitting = HittingSearch(self._system, self._incumbent, self._evaluator, self._seed, self._steering)
         tree = treatment(aggregator.domain).tree
@@ -95,34 +95,34 @@ class _Run:
             self._hitting_sets(hitting)
 
     def _hitting_sets(self, hitting: HittingSearch) -> None:
-        """Where the parameters have many dimensions."""
+        """Run implicit hitting sets, for parameters of many dimensions."""
         clock, turns = self._incumbent.clock, self._steering.turns
         self._hitting(hitting, lambda: hitting.ask_about(self._asked))
         self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
-        # Of many blocks most pairs would stay unasked all the same.
+        # Among many blocks, most pairs would not be tested in the time.
         many = self._system.open_blocks.size > turns.most_paired
         share = turns.few_pairs_share if many else turns.pairs_share
         self._hitting(hitting, lambda: hitting.all_pairs(clock.share(share, np.inf)))
-        if clock.counts:  # one after the other, as they race for the incumbent
+        if clock.counts:  # sequentially, as they share the incumbent
             self._attack()
             self._hitting(hitting, lambda: hitting.branch(np.inf))
             return
-        # The one takes no more than a processor, the other has use for it.
+        # The tree uses one processor, hitting sets the others.
         with ThreadPoolExecutor(1) as pool:
             attacking = pool.submit(self._attack)
             self._hitting(hitting, lambda: hitting.branch(np.inf))
             attacking.result()
 
     def _both(self, tree: SimplexTree, hitting: HittingSearch) -> None:
-        """Where they have few: tree and hitting sets in turn, as either may end where the other does not."""
+        """Alternate between tree and hitting sets, for parameters of few dimensions."""
         clock, turns = self._incumbent.clock, self._steering.turns
         few = self._system.open_blocks.size <= turns.most_blocks
-        if not self._asked:  # with cores to begin with, these are quicker
+        if not self._asked:  # known cores speed these up
             self._tree(tree, clock.now + turns.quick_tree)
         self._hitting(hitting, lambda: hitting.ask_about(self._asked))
         self._hitting(hitting, lambda: hitting.branch(clock.now + turns.quick_branching))
         self._tree(tree, clock.now + turns.short_tree)
-        if few:  # among thousands of blocks there are too many pairs
+        if few:  # thousands of blocks have too many pairs
             self._hitting(hitting, lambda: hitting.pairs_of_rows(clock.share(turns.rows_share, np.inf)))
             self._hitting(hitting, lambda: hitting.branch(clock.now + turns.branching))
         self._tree(tree, clock.now + turns.long_tree)
@@ -134,7 +134,7 @@ class _Run:
             until = clock.share(turns.hitting_share, np.inf)
             self._hitting(hitting, lambda: hitting.all_pairs(0.5 * (clock.now + until)))
             self._hitting(hitting, lambda: hitting.branch(until))
-            if self._narrow:  # which closes steadily; a wide gap all at once, when the tree has been searched
+            if self._narrow:  # closes steadily; a tree closes a wide gap only at its end
                 self._hitting(hitting, lambda: hitting.branch(np.inf))
         self._tree(tree, np.inf)
 
@@ -167,13 +167,13 @@ class _Run:
         if not self._over:
             with self._timed("hitting sets", "hitting-set"):
                 part()
-            # Beside a tree as well: its proof may take longer to find again than there is time.
+            # For a tree too: finding its proof again may take longer than the time left.
             self.proof = replace(search.proof, method=self.proof.method)
             self.undecided = search.undecided
 
     @contextmanager
     def _timed(self, phase: str, method: str | None) -> Iterator[None]:
-        """Note how long a phase takes, and that the bound rests on it if it has improved."""
+        """Record the duration of a phase, and that the bound rests on it if it improved the bound."""
         began, bound = self._incumbent.clock.seconds, self._incumbent.bound
         yield
         self.phases[phase] = self.phases.get(phase, 0.0) + self._incumbent.clock.seconds - began

@@ -1,9 +1,8 @@
-"""Search for implicit hitting sets: collect cores that the current one misses, and attack by local search.
+"""Search for implicit hitting sets: separate cores that the current one misses, and attack by local search.
 
-Every core loses a block, so the lightest set that hits all cores is lost. The local search links one more
-block and gives up as few others as that takes, which the core that prevents it names. Sets that link as much
-as the best one are walked through, so that plateaus are crossed; every core met on the way serves the bound
-as well.
+Every core loses a block, so the weight of the lightest set that hits all cores is lost. The local search
+links one more block and gives up as few others as necessary, chosen from the core that prevents it. It also
+moves between sets of equal weight, to cross plateaus; every core found on the way strengthens the bound.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _EVEN = 0.1
 
 
 class SwapSearch:
-    """A walk through sets of blocks that can be linked together.
+    """Local search over sets of blocks that can be linked together.
 
     `weight` (open,): weight of each open block. `learn`: called with every core.
     """
@@ -57,18 +56,18 @@ class SwapSearch:
         self._best = 0.0
 
     def start(self, theta: FloatArray) -> None:
-        """Begin at these parameters, unless the walk links more already."""
+        """Start at these parameters, unless the current set has a larger weight."""
         linked = self._scorer.exact_margins(theta) > STRICT
         if self._weight @ linked > self._weight @ self._linked:
             self._linked, self._stale = linked, 0
             self._best = float(self._weight @ linked)
 
     def offer(self, theta: FloatArray, point: FloatArray) -> None:
-        """Parameters to go on from when the walk has got nowhere for long, and what shares to give up."""
+        """Set restart parameters for a search that stagnates, and the shares at which blocks are given up."""
         self._offered, self._shares = theta, point
 
     def step(self) -> FloatArray | None:
-        """Try one more block; parameters that link more than any before, if there are."""
+        """Try to link one more block; return parameters if they improve on the best."""
         self._step += 1
         self._stale += 1
         if self._stale > self._steering.patience and self._offered is not None:
@@ -78,7 +77,7 @@ class SwapSearch:
         outside = np.flatnonzero(~self._linked & (self._tabu < self._step))
         if outside.size == 0:
             return None
-        # Rather a block that fractional hitting sets keep, and give up rather what they give up.
+        # Prefer blocks that fractional hitting sets keep, and give up those that they give up.
         likely = 1.0 + _EVEN - self._shares[outside]
         block = int(self._random.choice(outside, p=likely / likely.sum()))
         wanted = self._linked.copy()
@@ -91,7 +90,7 @@ class SwapSearch:
                 return None
             self._learn(answer)
             others = np.array(sorted(answer.core - {block}), dtype=np.intp)
-            if others.size == 0:  # lost, whatever else is given up
+            if others.size == 0:  # lost, whatever other blocks are given up
                 self._tabu[block] = np.iinfo(np.intp).max
                 return None
             least = others[self._tabu[others] == self._tabu[others].min()]
@@ -119,10 +118,10 @@ _MISSED = 0.999
 
 
 class HittingSearch:
-    """The search of one block system.
+    """Implicit hitting set search on one block system.
 
-    `incumbent`: takes every improvement of attack and bound. `evaluator`: counts the attacks. `seed`: seed of
-    the random witnesses. `undecided`: whether rounding left it open if some blocks can all be linked.
+    `incumbent`: receives every improvement of attack and bound. `evaluator`: recounts the attacks. `seed`:
+    seed of the random witnesses. `undecided`: whether rounding left a query undecided.
     """
 
     def __init__(
@@ -165,9 +164,10 @@ class HittingSearch:
         return treatment(self._system.aggregator.domain).finder(self._system, scorer, clock, finders)
 
     def ask_about(self, sets: Iterable[Core]) -> None:
-        """Ask about sets of blocks: cores of a similar problem, which may be cores here.
+        """Test sets of blocks that are cores of a similar problem.
 
-        `sets`: blocks of the pair. Sets with a lost block say nothing; those always linked are left out.
+        `sets`: blocks of the pair. Sets with a lost block are skipped; blocks that are always linked are left
+        out.
         """
         system, finder = self._system, self._finders[0]
         place = np.full(system.lost.size, -1)
@@ -181,20 +181,20 @@ class HittingSearch:
                 self._learn_pair(finder.ask(known))
 
     def pairs_of_rows(self, until: float) -> None:
-        """Pairs that two rows exclude, where that is known by their entries (`Treatment.pairs_of_rows`)."""
+        """Find pairs of blocks that two rows exclude, by their entries (`Treatment.pairs_of_rows`)."""
         with self._anew():
             self._small.sample(self._incumbent.solution)
             self._small.two_rows(until)
 
     def all_pairs(self, until: float) -> None:
-        """Single blocks and all pairs, as far as they are not known."""
+        """Test single blocks and all pairs that are not decided yet."""
         with self._anew():
             self._small.sample(self._incumbent.solution)
             self._small.ask(self._finders, until)
 
     @contextmanager
     def _anew(self) -> Iterator[None]:
-        """Restart branching where many small cores have been found: they change what to branch on."""
+        """Restart the tree when many small cores have been found: they change the branching."""
         before = len(self.master.cores)
         self._incumbent.enter("pairs")
         yield
@@ -202,7 +202,7 @@ class HittingSearch:
             self._branching = None
 
     def branch(self, until: float) -> None:
-        """Branch and cut, until all is proven or the clock shows `until` seconds."""
+        """Run branch and cut until optimality is proven or the clock reaches `until` seconds."""
         clock = self._incumbent.clock
         self._incumbent.enter("branch and cut")
         self._swaps.start(self._incumbent.solution)
@@ -212,12 +212,12 @@ class HittingSearch:
 
     @property
     def proof(self) -> Proof:
-        """What the bound rests on, when it was tightened here last."""
+        """Return the evidence for the bound, if this search tightened it last."""
         splits = (-1,) if self._proving is None else self._proving.splits()
         return Proof("hitting-set", tuple(self.master.cores.values()), splits)
 
     def rehearse(self) -> None:
-        """Ask one question and shrink its answer, so that all code gets compiled."""
+        """Answer one query and shrink its core, to compile all code."""
         answer = self._finders[0].ask(np.arange(self._system.open_blocks.size))
         if answer.core is not None:
             self._finders[0].shrink(answer, sorted(answer.core))
@@ -240,21 +240,21 @@ class HittingSearch:
 
     @property
     def _target(self) -> float:
-        """Weight that must be given up so that the best attack is proven."""
+        """Compute the weight that must be given up to prove the best attack optimal."""
         return float(self._system.open_weight.sum()) + self._system.sure_weight - self._incumbent.value
 
     def _enough(self, given_up: float) -> bool:
-        """Whether giving up so much leaves no better attack."""
+        """Tell whether giving up this weight leaves no better attack."""
         return self._rounded(given_up) >= self._target - 1e-9
 
     def _rounded(self, given_up: float) -> float:
         return float(np.ceil(given_up - 1e-6)) if self._whole else given_up
 
     def _spare(self, finder: CoreFinder, idle: bool) -> None:
-        """For a share of time, walk through sets of linked blocks; with no other node, help with the one."""
+        """Spend a share of time on local search; if only one node is open, help its thread."""
         clock = self._incumbent.clock
         if clock.now < self._began + self._hitting_steering.alone:
-            # Small problems end in that time, and always with the same answer, as no threads race for it.
+            # Small problems finish within that time, deterministically, as no threads race.
             time.sleep(self._hitting_steering.idle if idle else 0.0)
         elif self._swapped < self._hitting_steering.swap_share * (
             clock.now - self._began
@@ -276,7 +276,7 @@ class HittingSearch:
         self._swapped += clock.now - began
 
     def _help(self, finder: CoreFinder) -> None:
-        """Collect cores that the point misses which another thread is at; some of its blocks left out."""
+        """Separate cores that another thread's point misses, with some of its blocks left out."""
         point = self._point
         inside = (point < self._hitting_steering.thresholds[0]) & (
             self._random.random(point.size) < self._hitting_steering.helped
@@ -285,7 +285,7 @@ class HittingSearch:
             time.sleep(self._hitting_steering.idle)
 
     def _learn(self, answer: Answer) -> bool:
-        """Take a core; True when it is new."""
+        """Add a core; True if it is new."""
         if answer.core is None or answer.proof is None:
             self.undecided |= answer.theta is None and not self._incumbent.clock.expired
             return False
@@ -306,7 +306,7 @@ class HittingSearch:
     # ---- cores that the current hitting set misses
 
     def _separate(self, finder: CoreFinder, point: FloatArray) -> bool:
-        """Collect cores among the blocks that a fractional hitting set leaves out; True if it misses one."""
+        """Separate cores among the blocks that a fractional hitting set keeps; True if it misses one."""
         self._point = point
         asked = -1
         for threshold in self._hitting_steering.thresholds:
@@ -319,7 +319,7 @@ class HittingSearch:
     def _collect(self, finder: CoreFinder, point: FloatArray, inside: BoolArray) -> bool:
         """Collect cores among these blocks until the rest can all be linked; True if one was new or missed.
 
-        A core that another thread found first is not new, but this point may still miss it.
+        A core that another thread found first is not new, but this point may miss it.
         """
         found = 0
         inside = inside.copy()
@@ -334,17 +334,17 @@ class HittingSearch:
                 core = frozenset(np.flatnonzero(inside).tolist())
             else:
                 core, new = self._shrunk(finder, answer, point)
-                # Another thread may have told it since the point was made: it is missed all the same.
+                # Another thread may have added it since the point was computed, so the point still misses it.
                 found += new or float(point[list(core)].sum()) < _MISSED
-            # Another core, without the block of this one that the hitting set was nearest to taking.
+            # Look for a disjoint core, without the block that the hitting set was nearest to taking.
             left = [block for block in sorted(core) if inside[block]]
-            if not left:  # a core of other blocks says nothing about these, and would come again and again
+            if not left:  # a core with other blocks would be found again and again
                 break
             inside[max(left, key=lambda block: (point[block], self._random.random()))] = False
         return found > 0
 
     def _shrunk(self, finder: CoreFinder, answer: Answer, point: FloatArray) -> tuple[Core, bool]:
-        """A smaller core, without the blocks that the hitting set was nearest to taking; and if it is new."""
+        """Shrink a core, first by the blocks nearest to being given up; also returns whether it is new."""
         assert answer.core is not None
         if len(answer.core) > 2:
             order = sorted(answer.core, key=lambda block: (-point[block], self._random.random()))
@@ -360,7 +360,7 @@ class HittingSearch:
         self._incumbent.improve(repaired, self._evaluator.weight(aggregator.form(repaired)))
 
     def _tighten(self, given_up: float) -> None:
-        """Take a lower bound on the weight that cannot be linked."""
+        """Update the bound by a lower bound on the weight that cannot be linked."""
         open_weight = float(self._system.open_weight.sum())
         bound = self._system.sure_weight + open_weight - self._rounded(given_up)
         self._incumbent.tighten(rounded_bound(bound, self._system.pair.weight))

@@ -1,13 +1,13 @@
-"""Hitting sets of the known cores: their inequalities, cliques among them, and the covering program.
+"""Separate the inequalities of a hitting set, from cores and their cliques, and solve the covering program.
 
-A core says that not all of its blocks can be linked. So the weight of the lightest set that has a block of
-every known core is a lower bound on the weight that cannot be linked (Moreno-Centeno and Karp 2013). The
-covering program relaxes it, with only those inequalities that have mattered: ``minimise weight . x`` where
-block b is given up to the share ``x_b`` in [0, 1], and of every core at least one block is.
+Not all blocks of a core can be linked. So the weight of the lightest set that has a block of every known core
+is a lower bound on the weight that cannot be linked (Moreno-Centeno and Karp 2013). The covering program
+relaxes it, with violated inequalities only: ``minimise weight . x``, where block b is given up to the share
+``x_b`` in [0, 1], and at least one block of every core.
 
-Of pairs alone that program is weak, because giving up half of every block satisfies it. A clique of k blocks
-that exclude each other in pairs says that k - 1 of them must be given up, which implies all of its pairs
-(Padberg 1973).
+For pairs alone that program is weak, because giving up half of every block satisfies it. In a clique of k
+blocks that exclude each other in pairs, k - 1 must be given up, which implies all of its pairs (Padberg
+1973).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MOST_AT_ONCE = 100
 
 @kernel
 def _grown(adjacent: BoolArray, x: FloatArray, seed: int) -> Any:
-    """The blocks of a maximal clique that grows from `seed` by the common neighbour of smallest `x`."""
+    """Grow a maximal clique from `seed`, each time by the common neighbour of smallest `x`."""
     common, clique = adjacent[seed].copy(), np.empty(x.size, dtype=np.intp)
     clique[0], size = seed, 1
     while True:
@@ -53,20 +53,20 @@ def _grown(adjacent: BoolArray, x: FloatArray, seed: int) -> Any:
 
 
 class ConflictGraph:
-    """Pairs of blocks that exclude each other, and maximal cliques of them."""
+    """The conflict graph: pairs of blocks that exclude each other, and its maximal cliques."""
 
     def __init__(self, blocks: int) -> None:
         self._adjacent = np.zeros((blocks, blocks), dtype=bool)
         self._known: set[Clique] = set()
 
     def add(self, first: int, second: int) -> None:
-        """Take a pair."""
+        """Add a pair."""
         self._adjacent[first, second] = self._adjacent[second, first] = True
 
     def violated(self, x: FloatArray) -> list[Clique]:
-        """New maximal cliques of three blocks or more of which `x`, shape (blocks,), gives up too little.
+        """Separate new maximal cliques of three blocks or more by the shares `x` (blocks,).
 
-        Each grows from a block by the neighbour of which least is given up.
+        Each grows greedily by the neighbour of smallest share.
         """
         found: list[Clique] = []
         for seed in np.flatnonzero(self._adjacent.any(axis=1) & (x < 1.0 - _CLIQUE_VIOLATED)):
@@ -87,7 +87,7 @@ VIOLATED = 1e-6
 
 
 class Rows(NamedTuple):
-    """Inequalities: of the blocks of row r, ``least[r]`` must be given up at least."""
+    """Covering inequalities: the blocks of row r must be given up to at least ``least[r]`` in total."""
 
     sizes: IndexArray
     members: IndexArray
@@ -95,7 +95,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def made(cls, lists: Iterable[IndexArray], least: Iterable[float]) -> Rows:
-        """Rows of these blocks."""
+        """Make rows from these blocks."""
         kept = list(lists)
         return cls(
             sizes=np.array([blocks.size for blocks in kept], dtype=np.intp),
@@ -104,31 +104,31 @@ class Rows(NamedTuple):
         )
 
     def of(self, chosen: IndexArray) -> Rows:
-        """These rows alone."""
+        """Select these rows."""
         sizes, ends = self.sizes[chosen], np.cumsum(self.sizes)[chosen]
         within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return Rows(sizes, self.members[np.repeat(ends - sizes, sizes) + within], self.least[chosen])
 
     def and_(self, more: Rows) -> Rows:
-        """These rows and more."""
+        """Append rows."""
         return Rows(*(np.concatenate(parts) for parts in zip(self, more, strict=True)))
 
     def activity(self, x: FloatArray) -> FloatArray:
-        """How much of its blocks each row has given up, for shares `x` of the blocks."""
+        """Sum the shares `x` of the blocks of each row."""
         if self.sizes.size == 0:
             return np.empty(0)
         first = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         return np.asarray(np.add.reduceat(x[self.members], first))
 
     def load(self, multipliers: FloatArray, blocks: int) -> FloatArray:
-        """Sum of the multipliers of the rows that each block is in, shape (blocks,)."""
+        """Sum the multipliers of the rows of each block, shape (blocks,)."""
         return np.bincount(self.members, np.repeat(multipliers, self.sizes), minlength=blocks).astype(
             np.float64
         )
 
 
 class HittingSet:
-    """Cores and cliques; several threads may use it at once.
+    """The known cores and cliques; it may be shared by threads.
 
     `weight` (blocks,): weight of each open block. `cores`: what proves each core.
     """
@@ -142,7 +142,7 @@ class HittingSet:
         self._lock = Lock()
 
     def add(self, core: Core, proof: CoreProof) -> bool:
-        """Take a core and what proves it; True when it is new."""
+        """Add a core and its proof; True if it is new."""
         with self._lock:
             if core in self.cores:
                 return False
@@ -153,7 +153,7 @@ class HittingSet:
             return True
 
     def violated(self, x: FloatArray, most: int) -> tuple[IndexArray, Rows]:
-        """The inequalities that shares `x`, shape (blocks,), violate by most; with new cliques among them.
+        """Separate the inequalities that shares `x`, shape (blocks,), violate most, new cliques included.
 
         `x` (blocks,). Returns: each inequality keeps its name. Returns: one for each name.
         """
@@ -174,7 +174,7 @@ _NEARLY = 1e-9
 
 
 class CoveringProgram:
-    """The program of one thread, solved again and again with other blocks fixed.
+    """The covering program of one thread, solved repeatedly with different blocks fixed.
 
     `master`: names the inequalities that a point violates. `spend`: called with the cost of every solve.
     """
@@ -191,7 +191,7 @@ class CoveringProgram:
         self._idle = np.empty(0, dtype=np.intp)
 
     def fix(self, given_up: Mapping[int, bool]) -> None:
-        """Give up or keep these blocks, and free all others."""
+        """Fix these blocks as given up or kept, and free all others."""
         lower, upper = np.zeros(self._weight.size), np.ones(self._weight.size)
         for block, value in given_up.items():
             lower[block] = upper[block] = float(value)
@@ -201,9 +201,9 @@ class CoveringProgram:
         self._lower, self._upper = lower, upper
 
     def solve(self) -> tuple[FloatArray, float]:
-        """A lightest fractional hitting set of all inequalities known, and a lower bound on its weight.
+        """Find a lightest fractional hitting set of all known inequalities, and a lower bound on its weight.
 
-        Returns shape (blocks,). Returns: infinite when what is kept leaves no hitting set.
+        Returns shape (blocks,). Returns: infinite when the fixed blocks allow no hitting set.
         """
         self._forget()
         while True:
@@ -218,7 +218,7 @@ class CoveringProgram:
             self._add(names[fresh], rows.of(fresh))
 
     def resolve(self) -> tuple[FloatArray, float]:
-        """Like `solve`, with only those inequalities that are in it now."""
+        """Solve as `solve` does, without separating further inequalities."""
         if (self._rows.activity(self._upper) < self._rows.least - VIOLATED).any():
             return self._upper, np.inf
         solution = self._program.solve()
@@ -229,10 +229,10 @@ class CoveringProgram:
         return solution.point, self._value(multipliers)
 
     def _value(self, multipliers: FloatArray) -> float:
-        """What these multipliers prove, as any do that are not negative: so rounding cannot hurt it.
+        """Compute the dual bound of non-negative multipliers, safe against rounding.
 
-        By weak duality, ``weight . x`` is at least ``multipliers . least + (weight - load) . x``. What is
-        left of a weight is rounded with each row that is taken off it, and all is rounded in the last sum.
+        By weak duality, ``weight . x`` is at least ``multipliers . least + (weight - load) . x``. The reduced
+        weights are rounded once for each row, and everything is rounded in the last sum.
         """
         load = self._rows.load(multipliers, self._weight.size)
         rest = self._weight - load
@@ -254,7 +254,7 @@ class CoveringProgram:
         self._program.add_row_entries(starts, rows.members, ones, rows.least, above)
 
     def _forget(self) -> None:
-        """Leave out inequalities that have not mattered for long."""
+        """Drop inequalities that have been slack for many solves."""
         idle = self._idle > self._steering.most_idle
         if self._names.size < self._steering.most_rows or not idle.any():
             return

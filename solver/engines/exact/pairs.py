@@ -1,4 +1,4 @@
-"""Find small cores first, as they say most: single blocks, and pairs of blocks that exclude each other."""
+"""Find the strongest cores first: single blocks, and pairs of blocks that exclude each other."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
 
 _OVERLAP = 0.05
-"""Operations for each pair of blocks at each point: a product of matrices in single precision."""
+"""Cost of testing each pair of blocks at each point: a matrix product in single precision."""
 
 
 @kernel
 def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs: BoolArray) -> Any:
-    """Of each later block one row that excludes a row of this block, shape (blocks,); -1 where there is none.
+    """Find a row of each later block that excludes a row of this block, shape (blocks,); -1 if there is none.
 
-    Also the row of this block, and the multiplier of the other. Block b has the rows ``first[b]`` to
-    ``first[b + 1]``; only blocks with ``open_pairs`` are looked at.
+    Also returns the row of this block, and the multiplier of the other. Block b has the rows ``first[b]`` to
+    ``first[b + 1]``; only blocks with ``open_pairs`` are tested.
     """
     blocks, error = first.size - 1, rounding_error(0, 1.0)  # entries of rows of unit length
     own, other = np.full(blocks, -1, dtype=np.intp), np.full(blocks, -1, dtype=np.intp)
@@ -49,10 +49,10 @@ def _pairs_of_rows(values: FloatArray, first: IndexArray, block: int, open_pairs
 
 
 class SmallCores:
-    """The search for cores of one or two blocks.
+    """Search for cores of one or two blocks.
 
-    `learn`: called with every answer. `together` (some, some): which pairs of blocks some parameters link, as
-    far as is known; on the diagonal single blocks. Of very many blocks, some at random.
+    `learn`: called with every answer. `together` (some, some): pairs of blocks known to be linked by some
+    parameters; single blocks on the diagonal. Of very many blocks, a random sample.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class SmallCores:
         self._apart = np.zeros_like(self.together)
 
     def sample(self, near: FloatArray) -> None:
-        """See what random parameters link, half of them towards `near`; until they show little that is new.
+        """Rule out pairs that random parameters link, half of them towards `near`, until few are new.
 
         `near` (dimension,).
         """
@@ -100,7 +100,7 @@ class SmallCores:
                 break
 
     def two_rows(self, until: float) -> None:
-        """All pairs that two rows exclude, on a simplex, where its corners say all."""
+        """Find all pairs that two rows exclude, on a simplex, where its corners decide."""
         values = self._system.values
         rows = values if isinstance(values, np.ndarray) else values.toarray()
         blocks = self._system.open_blocks.size
@@ -121,9 +121,9 @@ class SmallCores:
                 self._learn(Answer(core=frozenset({block, int(second)}), proof=proof))
 
     def ask(self, finders: Sequence[CoreFinder], until: float) -> None:
-        """Ask about every single block and every pair of some that is not known yet, in random order.
+        """Test all undecided single blocks and pairs of a sample, in random order.
 
-        `finders`: one for each thread. `until`: stop when the clock shows these seconds.
+        `finders`: one for each thread. `until`: stop when the clock reaches these seconds.
         """
         blocks = np.flatnonzero(~self._alone)
         self._ask_all(finders, blocks, blocks, until)

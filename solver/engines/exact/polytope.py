@@ -1,6 +1,6 @@
-"""Find infeasible cores of the aggregators whose parameters lie in a polytope.
+"""Find infeasible cores for aggregators whose parameters lie in a polytope.
 
-Nothing here holds Python's lock: threads that have `Questions` of their own work side by side.
+The code releases Python's lock, so that threads with `Questions` of their own run in parallel.
 """
 
 from __future__ import annotations
@@ -40,39 +40,38 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
 
 UNDECIDED, LINKED, CORE, _OPTIMAL = range(4)
-"""How a question ends."""
+"""Outcomes of a query."""
 
 _NEGATIVE = -1e-6
-"""A margin that is worth a try to prove a core."""
+"""Margin below which a core is proved: lower values save failed attempts, but delay cores."""
 
 _BARELY = 10.0 * (STRICT + TOLERANCE)
-"""Below this margin a row that is violated need not be a new one."""
+"""Below this margin a violated row may be in the program already."""
 
 _CHEAP, _DEARER = 0.1, 10.0
-"""What the rows of a block that is left out of a core cost at first, and how much more each time."""
+"""Initial penalty on rows of a block left out of a core, and its growth: high costs digits, low repeats."""
 
 _SHY = 0.1
 _WORN = 10_000
 _LEAST_EACH, _ENOUGH = 2, 40
-"""Rows of each block to begin with: so many in all, where they are few."""
+"""Initial rows of each block, more where the blocks are few: more rows save rounds, and slow down pivots."""
 
 
 class Questions(NamedTuple):
-    """What one thread asks about."""
+    """The data of one thread's queries."""
 
     columns: Columns  # the rows of all open blocks, and the domain
     first: IndexArray  # (open + 1,) block b has the rows ``first[b]`` to ``first[b + 1]``
     block: IndexArray  # (rows,) block of each row
-    basis: Basis  # where the last question ended; the next one begins there
-    # (open, any) rows of each block that were violated before, the last one first; -1 where there are fewer.
-    # Written to.
+    basis: Basis  # the basis of the last query, from which the next one starts
+    # (open, any) recently violated rows of each block, most recent first; -1 in unused places. Written to.
     remembered: IndexArray
-    dear: float  # a cost so high that no row of other blocks pays: bounds of the domain are cheaper
+    dear: float  # a cost above that of the domain's bounds, at which no row of other blocks enters
 
 
 @kernel
 def _first_offers(questions: Questions, blocks: IndexArray) -> Offers:
-    """The domain and the rows of these blocks that were violated last, fewer of each where they are many."""
+    """Offer the domain and recently violated rows of these blocks, fewer of each for many blocks."""
     remembered, base = questions.remembered, of_domain(questions.columns)
     each = min(remembered.shape[1], max(_LEAST_EACH, _ENOUGH // blocks.size))
     room = (each + 2) * blocks.size
@@ -96,7 +95,7 @@ def _first_offers(questions: Questions, blocks: IndexArray) -> Offers:
 
 @kernel
 def _with_rows(offers: Offers, found: IndexArray) -> Offers:
-    """The same with more rows, and more room where they need it."""
+    """Add rows to the offers, with more room if necessary."""
     old, size, reduced, weight, used = offers
     if size[0] + found.size > old.size:
         more = old.size + found.size
@@ -112,14 +111,14 @@ def _with_rows(offers: Offers, found: IndexArray) -> Offers:
 
 @kernel
 def _start(questions: Questions, blocks: IndexArray) -> None:
-    """Continue from the last basis, unless there is none or rounding may have damaged it."""
+    """Warm-start from the last basis, unless there is none or rounding may have damaged it."""
     if questions.basis.columns[0] < 0 or questions.basis.pivots[0] > _WORN:
         begin(questions.basis, questions.columns, questions.first[blocks[0]])
 
 
 @kernel
 def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
-    """Let rows of the blocks inside cost nothing, and those of others so much; compute prices again."""
+    """Set the cost of rows to zero for the blocks inside and to a penalty for others, and reprice."""
     basis, base = questions.basis, of_domain(questions.columns)
     for i in range(basis.columns.size):
         row = basis.columns[i] - base
@@ -130,9 +129,9 @@ def _charge(questions: Questions, inside: BoolArray, dear: float) -> None:
 
 @kernel
 def _scan(questions: Questions, blocks: IndexArray, theta: FloatArray, found: IndexArray) -> Any:
-    """Write the tightest row of each of these blocks that `theta` does not link.
+    """Find the tightest row of each of these blocks that `theta` does not link.
 
-    Returns how many there are, and the smallest activity of all rows.
+    Returns their number, and the smallest activity of all rows.
     """
     count, least = 0, np.inf
     first, (starts, columns, values) = questions.first, questions.columns.rows
@@ -154,7 +153,7 @@ def _scan(questions: Questions, blocks: IndexArray, theta: FloatArray, found: In
 
 @kernel
 def _descend(questions: Questions, offers: Offers, inside: BoolArray, most_pivots: int) -> Any:
-    """Pivot until a core is proven or no column pays."""
+    """Pivot until a core is proven or no column has a negative reduced cost."""
     basis, columns = questions.basis, questions.columns
     d, base = columns.lower.size, of_domain(columns)
     step, share = np.empty(d + 1), np.empty(d + 1)
@@ -189,7 +188,7 @@ def _descend(questions: Questions, offers: Offers, inside: BoolArray, most_pivot
 def _from_here(
     questions: Questions, blocks: IndexArray, inside: BoolArray, dear: float, most_pivots: int
 ) -> Any:
-    """How a question ends that begins with the last basis. The new one has the core's proof, or prices."""
+    """Answer a query from the last basis: either its proof of a core, or prices for more rows."""
     basis, columns = questions.basis, questions.columns
     d, found = columns.lower.size, np.empty(blocks.size, dtype=np.intp)
     _start(questions, blocks)
@@ -203,7 +202,7 @@ def _from_here(
         if not np.isfinite(basis.prices).all():
             return UNDECIDED
         if basis.prices[d] < 0.0 and dear < questions.dear:
-            # Rows of other blocks are still worth it.
+            # Rows of other blocks still have negative reduced costs.
             dear = min(_DEARER * dear, questions.dear)
             _charge(questions, inside, dear)
             reprice(basis, columns, offers, 0)
@@ -221,12 +220,11 @@ def _from_here(
 
 @kernel
 def ask(questions: Questions, blocks: IndexArray, dear: float, most_pivots: int) -> Any:
-    """Whether these blocks can all be linked.
+    """Decide whether these blocks can all be linked.
 
-    `blocks` (any,): open blocks, at least one. `dear`: what rows of other blocks cost at first.
-    `most_pivots`: undecided after so many. Returns (dimension,): parameters that link all blocks, if
-    `LINKED`. Returns: what proves a core, if `CORE`: rows, their multipliers, and those of the rows of the
-    domain.
+    `blocks` (any,): open blocks, at least one. `dear`: initial cost of rows of other blocks. `most_pivots`:
+    undecided after so many. Returns (dimension,): parameters that link all blocks, if `LINKED`. Returns: the
+    proof of a core, if `CORE`: rows, their multipliers, and those of the rows of the domain.
     """
     inside = np.zeros(questions.first.size - 1, dtype=np.bool_)
     for block in blocks:
@@ -252,7 +250,7 @@ def shrink(
     order: IndexArray,
     most_pivots: int,
 ) -> Any:
-    """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
+    """Remove blocks from a core, in this order, as long as the rest is proven to be one.
 
     `questions`: best with the basis that proved the core. `core` (any,): rows that prove the core.
     `multipliers`, `domain`: of these rows, and of those of the domain. `order` (any,): blocks; those outside
@@ -286,15 +284,16 @@ _MOST_REMEMBERED = 12
 _SHIFT = 1e-8
 
 _LOOKS, _PIVOTS = 3.0, 10.0
-"""How often a question looks at all rows, and pivots for each column of its basis, roughly."""
+"""Passes over all rows, and pivots for each column of the basis, that a query takes on average."""
 
 
 class PolytopeCoreFinder(CoreFinder):
-    """By a simplex method in compiled code that goes on where the last question ended.
+    """Finds cores by a simplex method in compiled code, warm-started from the last query.
 
-    What it leaves undecided, because records exclude each other by little more than a tie, HiGHS is asked.
+    Queries that it leaves undecided, because records exclude each other by little more than a tie, go to
+    HiGHS.
 
-    `clock`: questions asked after its end stay undecided.
+    `clock`: queries after its end stay undecided.
     """
 
     at_once: ClassVar[int] = 16
@@ -328,7 +327,7 @@ class PolytopeCoreFinder(CoreFinder):
         )
 
     def ask(self, blocks: IndexArray) -> Answer:
-        """Go on from the last basis, with the rows of these blocks."""
+        """Answer a query by warm-started pivots on the rows of these blocks."""
         if blocks.size == 0:
             return Answer(theta=self.system.aggregator.equal())
         if self._clock.expired:
@@ -340,7 +339,7 @@ class PolytopeCoreFinder(CoreFinder):
         return self.proved(CoreProof(*proof)) if state == CORE else self._linear.ask(blocks)
 
     def shrink(self, answer: Answer, order: Sequence[int]) -> Answer:
-        """Leave blocks out of a core, in this order, as long as the rest is still one."""
+        """Remove blocks from a core, in this order, as long as the rest is still a core."""
         left = np.array(order, dtype=np.intp)
         while left.size and answer.proof is not None and not self._clock.expired:
             given = answer.proof
@@ -357,7 +356,7 @@ class PolytopeCoreFinder(CoreFinder):
         return answer
 
     def _cost(self, blocks: IndexArray) -> float:
-        """Operations of a question: looks at all rows of these blocks, and pivots on an explicit inverse."""
+        """Count the operations of a query: passes over the rows, and pivots on an explicit inverse."""
         first, size = self._questions.first, self.system.aggregator.dimension + 1
         rows = int((first[blocks + 1] - first[blocks]).sum())
         return ENTRY * size * (_LOOKS * rows + _PIVOTS * size * size)
@@ -366,19 +365,19 @@ class PolytopeCoreFinder(CoreFinder):
 def polytope_finder(
     system: BlockSystem, scorer: Scorer, clock: Clock, steering: FinderSteering = STEERING.finders
 ) -> CoreFinder:
-    """The faster of two finders of cores: in many dimensions that is HiGHS."""
+    """Choose the faster of two core finders: HiGHS in many dimensions."""
     if system.aggregator.dimension <= steering.most_parameters:
         return PolytopeCoreFinder(system, scorer, clock, steering)
     return LinearCoreFinder(system, scorer, clock)
 
 
 def _compiled(matrix: sparse.csr_array) -> SparseRows:
-    """The same as arrays that compiled code takes; short integers, as all rows are read again and again."""
+    """Convert the data to arrays for compiled code; short integers, as all rows are read repeatedly."""
     return SparseRows(matrix.indptr.astype(np.intp), matrix.indices.astype(np.uint16), matrix.data)
 
 
 def _no_basis(size: int) -> Basis:
-    """Room for a basis."""
+    """Allocate an empty basis."""
     right = _SHIFT * (1.0 + np.random.default_rng(0).random(size))
     right[-1] = 1.0
     return Basis(

@@ -4,14 +4,14 @@ Of rows r_i the widest margin is ``max t`` such that ``r_i . theta >= t`` and th
 
     ``row_lower <= M theta <= row_upper``, ``lower <= theta <= upper``.
 
-Solved is its dual by the primal simplex method: ``min cost . x``, ``sum of x_j a_j = (0, 1)``, ``x >= 0``,
-with a column a_j for each bound of the domain and a column ``(r_i, 1)`` of cost zero for each row. So one row
-more is one column more, and the last basis stays feasible. Any feasible x proves that the margin is at most
-its cost, so that the method may stop as soon as that is negative. A row that is no longer asked about is not
-taken out of the basis but given so high a cost that it does not pay. The inverse of the basis is held as it
-is, because it is hardly larger than the dimension.
+The primal simplex method solves its dual: ``min cost . x``, ``sum of x_j a_j = (0, 1)``, ``x >= 0``, with a
+column a_j for each bound of the domain and a column ``(r_i, 1)`` of cost zero for each row. A new row is a
+new column, so the last basis stays feasible (column generation). Any feasible x proves that the margin is at
+most its cost, so the method may stop as soon as that is negative. A row that is no longer required stays in
+the basis at a cost so high that it does not pay. The inverse of the basis is explicit, because it is hardly
+larger than the dimension.
 
-Nothing here holds Python's lock. Arrays are taken out of tuples before loops: counting references to them
+The code releases Python's lock. Arrays are taken out of tuples before loops: counting references to them
 costs more than the work.
 """
 
@@ -30,14 +30,14 @@ from linkrisk.solver.engines.exact.rounding import rounding_error
 NarrowArray = NDArray[np.uint16]
 
 TOLERANCE = 1e-9
-"""Bounds of the domain and rows may be violated by as much."""
+"""Feasibility tolerance of the domain's bounds and of rows."""
 
 _PIVOT = 1e-7
 _SLACK = 1e-10
 
 
 class SparseRows(NamedTuple):
-    """Row i has ``values[at]`` in ``columns[at]``, for `at` from ``starts[i]`` to ``starts[i + 1]``."""
+    """Rows: row i has ``values[at]`` in ``columns[at]``, `at` from ``starts[i]`` to ``starts[i + 1]``."""
 
     starts: IndexArray
     columns: NarrowArray
@@ -45,7 +45,7 @@ class SparseRows(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """All columns that a basis may have: d parameters, m rows of the domain, and the rows of blocks.
+    """All columns that a basis may contain: d parameters, m rows of the domain, and the rows of blocks.
 
     The lower bound of parameter k has column k, its upper bound ``d + k``; the lower bound of row e of the
     domain ``2 d + e``, its upper bound ``2 d + m + e``; row i of the blocks ``2 d + 2 m + i``.
@@ -63,23 +63,23 @@ class Columns(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """A basis; all arrays but `right` are written to. Its size is the dimension and one."""
+    """A simplex basis, of size dimension + 1; all arrays but `right` are written to."""
 
     # (size, size) transpose of the inverse of the basis matrix. Its last row is x for the right-hand side
     # ``(0, 1)``.
     inverse: FloatArray
-    columns: IndexArray  # (size,) which columns it has; the first is -1 as long as there is no basis
+    columns: IndexArray  # (size,) its columns; the first is -1 as long as there is no basis
     # `x`, `cost`: (size,) of each of these columns
     x: FloatArray
     cost: FloatArray
     prices: FloatArray  # (size,) ``(-theta, t)``
-    # (size,) the right-hand side ``(0, 1)``, shifted a little so that x is not zero and steps are not empty
+    # (size,) the right-hand side ``(0, 1)``, perturbed so that x is positive and steps are not degenerate
     right: FloatArray
-    pivots: IndexArray  # (1,) how many since `begin`
+    pivots: IndexArray  # (1,) number of pivots since `begin`
 
 
 class Offers(NamedTuple):
-    """Columns that may enter the basis: all of the domain, and those of some rows."""
+    """Columns that may enter the basis: all of the domain, and those of some rows (partial pricing)."""
 
     rows: IndexArray  # (room,) the rows
     size: IndexArray  # (1,) how many there are
@@ -91,13 +91,13 @@ class Offers(NamedTuple):
 
 @kernel
 def of_domain(columns: Columns) -> Any:
-    """How many columns are of the domain."""
+    """Count the columns of the domain."""
     return 2 * (columns.lower.size + columns.row_lower.size)
 
 
 @kernel
 def _add(row: FloatArray, share: float, out: FloatArray) -> None:
-    """Add a share of a row."""
+    """Add a multiple of a row."""
     for i in range(out.size):
         out[i] += share * row[i]
 
@@ -131,7 +131,7 @@ def _times_column(matrix: FloatArray, columns: Columns, column: int, out: FloatA
 
 @kernel
 def _cost(columns: Columns, column: int) -> Any:
-    """Cost of a column of the domain; zero of the others."""
+    """Return the cost of a column of the domain; zero for the others."""
     d, m = columns.lower.size, columns.row_lower.size
     if column < d:
         return -columns.lower[column]
@@ -146,7 +146,7 @@ def _cost(columns: Columns, column: int) -> Any:
 
 @kernel
 def begin(basis: Basis, columns: Columns, row: int) -> None:
-    """The basis of one row and a bound of each parameter, which is feasible."""
+    """Build the feasible basis of one row and a bound of each parameter."""
     d, (starts, places, values) = columns.lower.size, columns.rows
     inverse, names, x, cost, _, right, pivots = basis
     dense = np.zeros(d)
@@ -164,7 +164,7 @@ def begin(basis: Basis, columns: Columns, row: int) -> None:
 
 @kernel
 def price(basis: Basis) -> None:
-    """Prices from the costs."""
+    """Compute prices (simplex multipliers) from the costs."""
     inverse, _, _, cost, prices, _, _ = basis
     for k in range(cost.size):
         prices[k] = 0.0
@@ -174,7 +174,7 @@ def price(basis: Basis) -> None:
 
 @kernel
 def copied(basis: Basis) -> Basis:
-    """The same basis in arrays of its own."""
+    """Copy a basis into new arrays."""
     return Basis(
         basis.inverse.copy(),
         basis.columns.copy(),
@@ -188,7 +188,7 @@ def copied(basis: Basis) -> Basis:
 
 @kernel
 def overwrite(basis: Basis, by: Basis) -> None:
-    """Make a basis the same as another."""
+    """Overwrite a basis by another."""
     inverse, names, x, cost, prices, _, pivots = basis
     for k in range(x.size):
         names[k], x[k], cost[k], prices[k] = by.columns[k], by.x[k], by.cost[k], by.prices[k]
@@ -199,7 +199,7 @@ def overwrite(basis: Basis, by: Basis) -> None:
 
 @kernel
 def reprice(basis: Basis, columns: Columns, offers: Offers, first: int) -> None:
-    """Reduced costs from the prices, of the rows on offer from the `first` on; at zero of the domain, too."""
+    """Compute reduced costs of offered rows from `first` on; if that is 0, of the domain's columns, too."""
     d, m = columns.lower.size, columns.row_lower.size
     chosen, size, reduced, weight, _ = offers
     prices, base = basis.prices, of_domain(columns)
@@ -227,9 +227,9 @@ def reprice(basis: Basis, columns: Columns, offers: Offers, first: int) -> None:
 
 @kernel
 def best(offers: Offers, block: IndexArray, shy: float) -> Any:
-    """The place of the column on offer that promises most; -1 if none pays.
+    """Choose the entering column by Devex pricing; -1 if no reduced cost is negative.
 
-    Rows of a block of which none is in the basis promise less by a factor `shy`, so that cores are small.
+    Rows of blocks without a row in the basis are weighted down by a factor `shy`, to keep cores small.
     """
     place, most = -1, 0.0
     rows, size, reduced, weight, used = offers
@@ -246,9 +246,9 @@ def best(offers: Offers, block: IndexArray, shy: float) -> Any:
 
 @kernel
 def _leaving(x: FloatArray, step: FloatArray) -> Any:
-    """The place that becomes zero first along a step; of those that nearly do the steadiest, -1 if none.
+    """Choose the leaving column by Harris's ratio test; -1 if there is none.
 
-    Harris (1973): x may fall below zero a little, so that there is a choice.
+    Harris (1973): x may fall slightly below zero, so that among near ties the largest pivot can be chosen.
     """
     longest = np.inf
     for i in range(step.size):
@@ -265,7 +265,7 @@ def _leaving(x: FloatArray, step: FloatArray) -> Any:
 def pivot(
     basis: Basis, columns: Columns, column: int, gain: float, step: FloatArray, share: FloatArray
 ) -> Any:
-    """Take a column of reduced cost `gain` into the basis; which one leaves, -1 where rounding allows none.
+    """Pivot on a column of reduced cost `gain`; return the leaving column, -1 where rounding allows none.
 
     `step` is overwritten, and `share` becomes the row of the new inverse that belongs to the column.
     """
@@ -292,7 +292,7 @@ def pivot(
 
 @kernel
 def follow(columns: Columns, offers: Offers, entered: int, share: FloatArray) -> None:
-    """Change reduced costs and weights as the pivot does that took in the column at the place `entered`.
+    """Update reduced costs and Devex weights for the pivot on the column at the place `entered`.
 
     Devex (Harris 1973): the weight of a column grows with how far one unit of it moves the others.
     """
@@ -324,7 +324,7 @@ def follow(columns: Columns, offers: Offers, entered: int, share: FloatArray) ->
 
 @kernel
 def violation(columns: Columns, theta: FloatArray) -> Any:
-    """By how much a bound of the domain is violated at most."""
+    """Compute the largest violation of the domain's bounds."""
     worst = 0.0
     for k in range(theta.size):
         worst = max(worst, columns.lower[k] - theta[k], theta[k] - columns.upper[k])
@@ -339,7 +339,7 @@ def violation(columns: Columns, theta: FloatArray) -> Any:
 
 @kernel
 def largest(columns: Columns, chosen: IndexArray, multipliers: FloatArray, domain: FloatArray) -> Any:
-    """An upper bound of a combination of rows over the domain, with what rounding may hide of it.
+    """Bound a combination of rows over the domain from above, rounding included.
 
     Weak duality holds for any multipliers. A product of a multiplier and an entry is rounded once, with each
     that is added to the same column, and counts as often as the column's bound says. What is left of the
@@ -379,7 +379,7 @@ def largest(columns: Columns, chosen: IndexArray, multipliers: FloatArray, domai
 def _without(
     chosen: IndexArray, multipliers: FloatArray, domain: FloatArray, count: int, negligible: float
 ) -> Any:
-    """The first `count` rows without those of negligible multipliers; the others sum to one."""
+    """Drop rows of negligible multipliers from the first `count`; the others are scaled to sum to one."""
     few, shares = np.empty(count, dtype=np.intp), np.empty(count)
     largest, total, size = 0.0, 0.0, 0
     for at in range(count):
@@ -396,7 +396,7 @@ def _without(
 
 @kernel
 def core_proof(columns: Columns, basis: Basis, block: IndexArray, inside: BoolArray) -> Any:
-    """Rows of the blocks inside whose multipliers in the basis prove a core; none if they do not.
+    """Read a core proof from the basis: rows of the blocks inside and their multipliers; none if it fails.
 
     `block` (rows,): block of each row. `inside` (blocks,). Returns shape (any,). Returns (any,): positive;
     they sum to one. Returns (rows of the domain,): multipliers of these.

@@ -17,10 +17,10 @@ from __future__ import annotations
 from linkrisk.formulations.compiled import kernel
 
 UNIT = 2.0**-53
-"""Largest relative error of one operation."""
+"""Unit roundoff: the largest relative error of one operation."""
 
 _OF_ENTRIES = 8
-"""Roundings that every term has behind it: of the row's entry 4, of the last sums and comparisons 4.
+"""Roundings in every term before a proof begins: 4 in the row's entry, 4 in the last sums and comparisons.
 
 An entry is a difference of two features, divided by the length of the row; the length is common to all
 entries and does not matter. Where features cancel, the error is not a small share of the entry, but of the
@@ -28,15 +28,15 @@ features: that is what ties and their slack are for (`formulations.linkage.ties.
 """
 
 _SLACK = 1.01
-"""For ``1 - n u`` and for the rounding of the sum of absolute values, as long as n is below 1e12."""
+"""Covers ``1 - n u`` and the rounding of the sum of absolute values, as long as n is below 1e12."""
 
 _UNDERFLOW = 1e-290
-"""More than the products that fell below the smallest normal number can add up to."""
+"""Bound on the sum of all products lost to underflow."""
 
 
 @kernel
 def rounding_error(roundings: int, size: float) -> float:
-    """How far a computed sum may be from the true one.
+    """Bound the error of a computed sum.
 
     `roundings`: most roundings that any one of its terms goes through, those of the rows' entries not
     counted: products and additions. `size`: sum of the absolute values of all terms, as computed.

@@ -1,10 +1,10 @@
-"""Bound a simplex of parameters by conflicts: of blocks that exclude each other only one can be linked.
+"""Bound a simplex of parameters by conflicts: of blocks that exclude each other, only one can be linked.
 
-Where few rows are undecided, conflicts are looked for among all pairs of blocks, and covered by cliques.
-That takes too long among thousands. But two blocks that are both linked at the simplex's centre do not
-conflict. So only blocks that the centre misses need a partner, and of those only the rows that miss.
+With few undecided rows, all pairs of blocks are tested for conflicts, and covered by cliques. That takes too
+long among thousands. But two blocks that are both linked at the simplex's centre do not conflict, so only
+blocks that the centre misses need a partner, and of those only the rows that miss.
 
-The values of rows at the vertices that these functions take are raised by what rounding may hide of them.
+The values of rows at the vertices that these functions take are raised by their rounding errors.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
 
 _ROUNDED = 4e-16
-"""The ends of the interval are rounded quotients, so it must be wider than this share of them."""
+"""The interval must be wider than this share of its ends, which are rounded quotients."""
 
 
 @kernel
 def excluding_multiplier(first: FloatArray, second: FloatArray, error: float) -> float:
-    """Some x > 0 with ``first + x * second`` not positive at any vertex; zero without one.
+    """Find x > 0 with ``first + x * second`` not positive at any vertex; zero without one.
 
     Then the two rows are nowhere positive together on the simplex.
 
@@ -47,14 +47,14 @@ def excluding_multiplier(first: FloatArray, second: FloatArray, error: float) ->
 
 
 _MOST_TRIES = 20_000
-"""Rows that are tried as a partner of one row."""
+"""Rows tested as a partner of one row: more find more conflicts, at the cost of a pass each."""
 
 
 @kernel
 def _blocks_conflict(
     values: FloatArray, first: int, after_first: int, second: int, after_second: int
 ) -> bool:
-    """Whether a row of one block and a row of another conflict; the rows are given by their ranges."""
+    """Tell whether a row of one block and a row of another conflict; the rows are given by their ranges."""
     for row in range(first, after_first):
         for other in range(second, after_second):
             if excluding_multiplier(values[row], values[other], 0.0) > 0.0:
@@ -64,7 +64,7 @@ def _blocks_conflict(
 
 @kernel
 def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: int) -> bool:
-    """Whether a block conflicts with every member of a clique."""
+    """Tell whether a block conflicts with every member of a clique."""
     for member in clique:
         if not _blocks_conflict(values, starts[member], starts[member + 1], starts[other], starts[other + 1]):
             return False
@@ -75,10 +75,10 @@ def _joins(values: FloatArray, starts: IndexArray, clique: IndexArray, other: in
 def clique_saving(
     values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float
 ) -> Any:
-    """Weight that conflicts take off the undecided blocks: of a clique of conflicts only one can be linked.
+    """Bound the weight lost to conflicts by a greedy clique cover of the undecided blocks.
 
-    Greedy: each block starts a clique, which takes every later block that conflicts with all of it. Stops
-    when `needed` is reached.
+    Only one block of a clique can be linked. Each block starts a clique, which takes every later block that
+    conflicts with all of it. Stops when `needed` is reached.
     """
     starts = np.empty(values.shape[0] + 1, dtype=np.intp)
     many = 0
@@ -112,7 +112,7 @@ def clique_saving(
 
 @kernel
 def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int]:
-    """Number the undecided blocks: that of each kept row, and how many there are."""
+    """Number the undecided blocks: returns the block of each kept row, and their number."""
     place = np.empty(keep.size, dtype=np.intp)
     many = 0
     for at in range(keep.size):
@@ -124,7 +124,7 @@ def _block_of_rows(keep: IndexArray, block: IndexArray) -> tuple[IndexArray, int
 
 @kernel
 def _short_rows(values: FloatArray) -> IndexArray:
-    """Rows that are negative at the simplex's centre."""
+    """Select rows that are negative at the simplex's centre."""
     short = np.empty(values.shape[0], dtype=np.intp)
     size = 0
     for at in range(values.shape[0]):
@@ -138,7 +138,7 @@ def _short_rows(values: FloatArray) -> IndexArray:
 def _partner(
     values: FloatArray, place: IndexArray, barred: IndexArray, order: IndexArray, row: int, effort: int
 ) -> tuple[int, int]:
-    """A row of another block, not barred, that conflicts with `row`, or -1; and how many rows it took.
+    """Find a row of another block, not barred, that conflicts with `row` (-1 if none), and the rows tested.
 
     It must be negative at the corner where `row` is largest; `order` holds the rows by their value there.
     """
@@ -159,10 +159,11 @@ def _partner(
 def matching_saving(
     values: FloatArray, keep: IndexArray, block: IndexArray, weight: FloatArray, needed: float, effort: int
 ) -> Any:
-    """Weight that conflicts take off the undecided blocks: of two that conflict only one can be linked.
+    """Bound the weight lost to conflicts by a greedy matching of the undecided blocks.
 
-    Every block that the centre misses is matched with one that it links, or failing that with another that
-    it misses; no block is matched twice. Stops when `needed` is reached, or after `effort` tries.
+    Of two blocks that conflict only one can be linked. Every block that the centre misses is matched with one
+    that it links, or failing that with another that it misses; no block is matched twice. Stops when `needed`
+    is reached, or after `effort` tests.
     """
     place, many = _block_of_rows(keep, block)
     short = _short_rows(values)

@@ -1,16 +1,16 @@
 """Branch and bound on simplices of the parameters, where the domain is a simplex of few dimensions.
 
 A node is a simplex in parameter space, given by its vertices. A row that is positive at every vertex is
-positive on the whole simplex, and one that is positive at no vertex is nowhere positive: the values of the
-rows at the vertices are all that is needed.
+positive on the simplex, and one that is positive at no vertex is nowhere positive: the values of the rows at
+the vertices suffice.
 
-What rounding may hide of these values: a sum of products of entries, none above one, and coordinates, which
-sum to one (`rounding.rounding_error`); and where the middle of an edge is not a double, the parameters of
-both halves are those of the simplex moved by at most a unit in each coordinate. Each such halving on the way
-to a simplex counts; most middles are doubles, as all coordinates are sums of few powers of two.
+Rounding errors of these values: a sum of products of entries, none above one, and coordinates, which sum to
+one (`rounding.rounding_error`); and where the middle of an edge is not a double, the parameters of both
+halves are those of the simplex moved by at most a unit in each coordinate. Each such bisection on the way to
+a simplex counts; most middles are doubles, as all coordinates are sums of few powers of two.
 
-Best first over simplices whose subtrees compiled code explores depth first for a while; what it leaves is
-put back with its bound. So the largest bound that waits is an upper bound at every moment.
+Nodes are taken best first; compiled code explores each subtree depth first within a budget, and returns the
+open simplices with their bounds. So the largest open bound is an upper bound at every moment.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.run.work import ENTRY
 
 STACK = 400
-"""Simplices that may wait at once in one call of `explore`."""
+"""Open simplices in one call of `explore`: more cost memory."""
 
 ROOM = 8
-"""Times that the rows of a simplex fit into what a search of it has for lists of rows."""
+"""Room for lists of rows, as a multiple of a simplex's rows."""
 
 _SLACK = 1e-9
 _SMALLEST_EDGE = 1e-13
@@ -45,13 +45,13 @@ _SMALLEST_EDGE = 1e-13
 
 @kernel
 def hidden(dimension: int, inexact: float) -> float:
-    """What rounding may hide of a row's value at a vertex, after so many halvings at rounded middles."""
+    """Bound the rounding error of a row's value at a vertex, after so many rounded bisections."""
     return rounding_error(1 + dimension, 1.0) + 1.01 * inexact * UNIT
 
 
 @kernel
 def _row_values(row: FloatArray, vertices: FloatArray, error: float, out: FloatArray) -> tuple[float, float]:
-    """Upper bounds of a row's values at the vertices, into `out`; a lower bound of all, and an upper one."""
+    """Write upper bounds of a row's values at the vertices to `out`; return bounds of them all."""
     low, high = np.inf, -np.inf
     for corner in range(vertices.shape[1]):
         value = 0.0
@@ -73,7 +73,7 @@ def _classify(
     keep: IndexArray,
     values: FloatArray,
 ) -> tuple[int, float, float]:
-    """Sort the blocks of a simplex into linked everywhere, linked nowhere and undecided.
+    """Classify the blocks of a simplex as linked everywhere, linked nowhere or undecided.
 
     `keep` and `values` take the rows of undecided blocks that are not positive everywhere, of those
     `listed`, and upper bounds of their values at the vertices, of which rounding hides `error`. Returns
@@ -109,7 +109,7 @@ def undecided(
     vertices: FloatArray,
     inexact: float,
 ) -> tuple[NDArray[np.int32], float]:
-    """The rows among `listed` that a simplex leaves undecided, and the weight of the blocks it links.
+    """List the rows that a simplex leaves undecided, among `listed`, and the weight of the blocks it links.
 
     Left out are rows that are positive everywhere on it and those of blocks that it links nowhere; the
     parameters are as in `explore`.
@@ -125,7 +125,7 @@ def undecided(
 def _weight_at_centre(
     values: FloatArray, error: float, keep: IndexArray, block: IndexArray, weight: FloatArray
 ) -> Any:
-    """Weight of the undecided blocks that are linked at the simplex's centre."""
+    """Sum the weight of the undecided blocks that are linked at the simplex's centre."""
     total, at, count = 0.0, 0, values.shape[0]
     while at < count:
         owner, linked = block[keep[at]], True
@@ -140,7 +140,7 @@ def _weight_at_centre(
 
 @kernel
 def _longest_edge(vertices: FloatArray) -> tuple[int, int, float]:
-    """The two vertices (columns) that are farthest apart, and the square of their distance."""
+    """Find the longest edge, as two vertices (columns), and its squared length."""
     one, two, longest = 0, 1, -1.0
     for i in range(vertices.shape[1]):
         for j in range(i + 1, vertices.shape[1]):
@@ -154,14 +154,14 @@ def _longest_edge(vertices: FloatArray) -> tuple[int, int, float]:
 
 @kernel
 def _centre(vertices: FloatArray, point: FloatArray) -> None:
-    """The centre of the simplex into `point`."""
+    """Write the centre of the simplex to `point`."""
     for k in range(vertices.shape[0]):
         point[k] = vertices[k].mean()
 
 
 @kernel
 def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
-    """Cut the simplex at the middle of its longest edge; the halves go into the last two arguments.
+    """Bisect the simplex at the middle of its longest edge; the halves go into the last two arguments.
 
     Returns the square of that edge's length, and 0 or 1: whether the middle is rounded.
     """
@@ -173,7 +173,7 @@ def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
         a, b = vertices[k, one], vertices[k, two]
         both = a + b
         share = both - a
-        if (a - (both - share)) + (b - share) != 0.0:  # what the sum has lost (Knuth 1969)
+        if (a - (both - share)) + (b - share) != 0.0:  # compensated summation (Knuth 1969)
             rounded = 1
         first[k, one] = 0.5 * both
         second[k, two] = 0.5 * both
@@ -189,10 +189,10 @@ class Rows(NamedTuple):
 
 
 class Simplices(NamedTuple):
-    """Simplices that are left: their bounds, and how many halvings on the way to each were inexact."""
+    """Open simplices: their bounds, and how many bisections on the way to each were inexact."""
 
     vertices: FloatArray  # (STACK, dimension, corners) one vertex a column
-    # `bound`, `inexact`: (STACK,) a halving is inexact where the middle is not a double
+    # `bound`, `inexact`: (STACK,) a bisection is inexact where the middle is not a double
     bound: FloatArray
     inexact: FloatArray
 
@@ -209,13 +209,12 @@ def explore(
 ) -> tuple[int, int, float, float]:
     """Search a simplex depth first for parameters that link more than `target`.
 
-    `target`: weight that is reached already; simplices that cannot hold more are closed. `budget`: simplices
-    to look at before what is left is handed back. `crowd`: look for conflicts among all blocks only where at
-    most this many rows are undecided, and elsewhere for those of blocks that the centre misses. `effort`:
-    pairs of rows that may be looked at for the latter in one simplex. `simplices`: in: the first of them.
-    Out: those that are left. `point` (dimension,): the best centre found. Returns: simplices looked at, and
-    left. Returns: largest bound of a simplex too small to halve; -inf if there was none. Returns: weight
-    linked at `point`, where above `target`; else -inf.
+    `target`: weight of the incumbent; simplices that cannot exceed it are pruned. `budget`: simplices to
+    explore before the open ones are returned. `crowd`: up to this many undecided rows, conflicts are searched
+    among all blocks, and beyond, among those that the centre misses. `effort`: pairs of rows tested for the
+    latter in one simplex. `simplices`: in: the first of them. Out: the open ones. `point` (dimension,): the
+    best centre found. Returns: simplices explored, and open. Returns: largest bound of a simplex too small to
+    bisect; -inf if there was none. Returns: weight linked at `point`, where above `target`; else -inf.
     """
     rows, block, weight = given
     vertices, bound, inexact = simplices
@@ -272,18 +271,18 @@ def explore(
 
 
 _LOOKS, _UNDECIDED = 4.0, 0.1
-"""Looks at all rows before a subtree, and the share of them that its simplices leave undecided, roughly."""
+"""Passes over all rows before a subtree, and the average share of rows that its simplices leave undecided."""
 
 
 class _Part(NamedTuple):
-    """Rows that are undecided in a simplex, and the weight of the blocks that are linked on all of it."""
+    """Rows that are undecided in a simplex, and the weight of the blocks that are linked everywhere on it."""
 
     rows: NDArray[np.int32] | None
     sure: float
 
 
 class _Answer(NamedTuple):
-    """What one exploration found; weights include the blocks that are always linked."""
+    """The outcome of one exploration; weights include the blocks that are always linked."""
 
     part: _Part
     nodes: int
@@ -296,18 +295,18 @@ class _Answer(NamedTuple):
 
 
 _Entry = tuple[float, int, FloatArray, float, _Part]
-"""Negative bound, number, vertices, halvings at a middle that is not a double, and the rows of a simplex."""
+"""Heap entry: negative bound, number, vertices, rounded bisections, and the rows of a simplex."""
 
 
 _FAR_APART = 2.0**10
-"""Sizes of columns relative to each other from which they are put into like units."""
+"""Ratio of column sizes above which columns are rescaled."""
 
 
 class SimplexTree:
-    """The search of one block system.
+    """Branch and bound on simplices for one block system.
 
-    `system`: of an aggregator whose domain is the simplex. `incumbent`: takes every improvement of attack and
-    bound. `evaluator`: counts the attacks. `nodes`: simplices looked at.
+    `system`: of an aggregator whose domain is the simplex. `incumbent`: receives every improvement of attack
+    and bound. `evaluator`: recounts the attacks. `nodes`: simplices explored.
     """
 
     def __init__(
@@ -334,7 +333,7 @@ class SimplexTree:
         self._count = 1
 
     def run(self, until: float) -> None:
-        """Search until all is proven or the clock shows `until` seconds."""
+        """Search until optimality is proven or the clock reaches `until` seconds."""
         incumbent = self._incumbent
         incumbent.enter("branch and bound")
         with ThreadPoolExecutor(self._threads) as pool:
@@ -347,15 +346,15 @@ class SimplexTree:
                     break
 
     def _at_once(self) -> int:
-        """How many of the simplices that wait to explore now: as many as there are threads and memory for.
+        """Choose how many open simplices to explore in parallel, by threads and memory.
 
-        None where memory does not suffice for one: the search is over then.
+        None where memory does not suffice for one, which ends the search.
         """
         if not self._waiting:
             return 0
         clock, part = self._incumbent.clock, self._waiting[0][-1]
         rows = len(self._rows) if part.rows is None else part.rows.size
-        # Lists of rows, the rows themselves once more, and their values at the vertices twice.
+        # Lists of rows, a copy of the rows, and two copies of their values at the vertices.
         needed = rows * (8e-6 * (ROOM + 3 * self._rows.shape[1] + 3))
         fitting = int(min(self._threads, clock.megabytes_left / max(needed, 1e-3)))
         if fitting == 0:
@@ -391,7 +390,7 @@ class SimplexTree:
         return _Answer(part, nodes, stuck + part.sure, best + part.sure, point, rest, totals, halved)
 
     def _effort(self) -> int:
-        """Pairs of rows to look at in one simplex: few enough to end before the time does."""
+        """Limit the pairs of rows tested in one simplex, so that a step ends before the time does."""
         left = self._incumbent.clock.remaining
         return (
             self._steering.most_pairs
@@ -400,7 +399,7 @@ class SimplexTree:
         )
 
     def _narrowed(self, part: _Part, simplex: FloatArray, inexact: float) -> _Part:
-        """Leave out the rows that are decided on the simplex, where there are many."""
+        """Drop the rows that are decided on the simplex, if there are many."""
         rows = np.arange(len(self._rows), dtype=np.int32) if part.rows is None else part.rows
         if rows.size <= self._steering.few_rows:
             return part
@@ -419,7 +418,7 @@ class SimplexTree:
             linked = self._evaluator.weight(aggregator.form(theta))
             self._incumbent.improve(theta, linked)
             if linked < answer.best - 1e-9:
-                # The evaluator did not confirm the centre: simplices closed on its account count again.
+                # The evaluator did not confirm the centre, so simplices pruned by its weight are open again.
                 self._stuck = max(self._stuck, answer.best)
         left = zip(answer.bounds, answer.vertices, answer.inexact, strict=True)
         for bound, simplex, inexact in left:
@@ -427,7 +426,7 @@ class SimplexTree:
             self._count += 1
 
     def _tighten(self) -> None:
-        """Take the largest bound that waits, or that could not be split any more, as the upper bound."""
+        """Update the upper bound by the largest bound of open simplices and of those too small to bisect."""
         waiting = -self._waiting[0][0] if self._waiting else -np.inf
         bound = max(waiting, self._stuck, self._incumbent.value)
         self._incumbent.work = f"{self.nodes} nodes"
@@ -436,15 +435,15 @@ class SimplexTree:
 
 
 def _in_like_units(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rows whose columns are of like sizes, where they are far from it, and the unit of each parameter.
+    """Rescale the parameters so that columns of the rows have similar sizes, and return their units.
 
-    Whether a row is positive is a matter of the direction of the parameters alone, and non-negative ones stay
-    so in any unit: so simplices are halved where the rows differ. Units and lengths are powers of two, so
-    nothing is rounded.
+    The sign of a row depends on the direction of the parameters alone, and non-negative parameters stay so in
+    any unit; rescaled, bisections separate the rows better. Units and lengths are powers of two, so nothing
+    is rounded.
 
-    `rows` (rows, dimension): of unit length. Returns (rows, dimension): in these units, of a length between
-    one and two; as they were, where all units are one. Returns (dimension,): what one of each parameter of
-    the tree is in parameters of the aggregator.
+    `rows` (rows, dimension): of unit length. Returns (rows, dimension): rescaled, of a length between one and
+    two; unchanged if all units are one. Returns (dimension,): the unit of each parameter of the tree, in
+    parameters of the aggregator.
     """
     if len(rows) == 0:
         return rows, np.ones(rows.shape[1])

@@ -1,6 +1,6 @@
 """Find infeasible cores of the Mahalanobis form: blocks that no semidefinite matrix links together.
 
-Nothing here holds Python's lock: threads that have `Rows` of their own work side by side.
+The code releases Python's lock, so that threads with `Rows` of their own run in parallel.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.work import ENTRY
 
 UNDECIDED, MORE, LINKED, CORE, TOUCHING = range(5)
-"""How a question ends: `MORE` rounds are needed; `TOUCHING` rows exclude each other barely, or do not."""
+"""Outcomes of a query: `MORE` needs more rounds; `TOUCHING` rows are too close to a tie to decide."""
 
 WIDE, _ANY = 0.5, 0.0
 _ENOUGH = 2.0 * STRICT
@@ -46,7 +46,7 @@ _MOST_ROUNDS = 60
 
 
 class Rows(NamedTuple):
-    """The rows of all open blocks, and those of each block that mattered last."""
+    """The rows of all open blocks, with recently active rows of each block."""
 
     values: FloatArray  # (rows, dimension)
     starts: IndexArray  # (open + 1,) block b has the rows ``starts[b]`` to ``starts[b + 1]``
@@ -54,18 +54,18 @@ class Rows(NamedTuple):
     # `first`, `second`: (dimension,) row and column of each parameter in the matrix
     first: IndexArray
     second: IndexArray
-    # (open, any) rows of each block that mattered, the last one first; -1 where there are fewer. Written to.
+    # (open, any) recently active rows of each block, most recent first; -1 in unused places. Written to.
     remembered: IndexArray
-    # (open, any, dimension) rows of each block that were violated before, side by side: they are looked at
-    # first, as a look at all rows has to fetch them from memory. Written to.
+    # (open, any, dimension) recently violated rows of each block, in contiguous memory: they are tested
+    # first, as a pass over all rows is bound by memory. Written to.
     near: FloatArray
-    near_row: IndexArray  # (open, any) which rows these are
-    near_count: IndexArray  # (open,) how many were ever put there; the oldest make room
+    near_row: IndexArray  # (open, any) their numbers
+    near_count: IndexArray  # (open,) how many were ever stored; the oldest are overwritten
 
 
 @kernel(fastmath={"reassoc", "contract"})
 def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
-    """The row of smallest activity of a block, and that activity."""
+    """Find the row of smallest activity of a block, and that activity."""
     tightest, smallest = -1, np.inf
     for row in range(rows.starts[block], rows.starts[block + 1]):
         activity = 0.0
@@ -78,7 +78,7 @@ def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
 
 @kernel
 def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
-    """The remembered rows of these blocks; of a block never seen, the tightest under equal weights."""
+    """Collect the remembered rows of these blocks, and for new blocks the tightest under equal weights."""
     equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
     for block in blocks:
         if rows.remembered[block, 0] < 0:
@@ -95,7 +95,7 @@ def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
 
 @kernel(fastmath={"reassoc", "contract"})
 def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
-    """The same of those rows of a block that were violated before."""
+    """Find the tightest of a block's recently violated rows."""
     tightest, smallest = -1, np.inf
     for at in range(min(rows.near_count[block], rows.near_row.shape[1])):
         activity = 0.0
@@ -108,7 +108,7 @@ def _tightest_near(rows: Rows, block: int, theta: FloatArray) -> Any:
 
 @kernel
 def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
-    """Rows that `theta` violates, at most one of each of these blocks, among those violated before."""
+    """Separate at most one row of each of these blocks from those violated recently."""
     violated = np.empty(blocks.size, dtype=np.intp)
     size = 0
     for block in blocks:
@@ -121,7 +121,7 @@ def _violated_near(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
 
 @kernel
 def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
-    """The tightest row of each of these blocks that `theta` does not link."""
+    """Find the tightest row of each of these blocks that `theta` does not link."""
     violated = np.empty(blocks.size, dtype=np.intp)
     size = 0
     for block in blocks:
@@ -138,7 +138,7 @@ def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
 
 @kernel
 def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
-    """What is known, and then what was found and not known."""
+    """Append new rows to the known ones."""
     both = np.empty(known.size + found.size, dtype=np.intp)
     both[: known.size] = known
     size = known.size
@@ -154,7 +154,7 @@ def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
 
 @kernel
 def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
-    """Largest value of a combination of rows over the domain."""
+    """Compute the largest value of a combination of rows over the domain."""
     combined = np.empty(rows.values.shape[1])
     combine(rows.values[chosen], multipliers, combined)
     if not np.isfinite(combined).all():
@@ -164,25 +164,25 @@ def _largest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
 
 @kernel
 def _hidden(many: int, n: int, trace: float) -> float:
-    """What rounding may hide of the largest eigenvalue of a combination of so many rows.
+    """Bound the rounding error of the largest eigenvalue of a combination of so many rows.
 
     Entries of the combination are off by a share of the sum of those of the rows, which as matrices have a
-    Frobenius norm of at most one; so is, in that norm, the whole (`rounding.rounding_error`). The test for a
-    definite matrix adds a share of its trace (`is_definite`).
+    Frobenius norm of at most one; so is, in that norm, the combination (`rounding.rounding_error`). The test
+    for a definite matrix adds a share of its trace (`is_definite`).
     """
     return rounding_error(1 + many, 1.0) + rounding_error(2 + n, trace)
 
 
 @kernel
 def _most_hidden(rows: Rows, many: int) -> float:
-    """The same without the trace being known: of a Frobenius norm of one it is at most the root of n."""
+    """Bound that rounding error without the trace, by the Frobenius norm."""
     n = rows.first[-1] + 1
     return _hidden(many, n, np.sqrt(n))
 
 
 @kernel
 def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
-    """Whether a combination of rows is nowhere positive on the domain, in spite of all rounding.
+    """Prove that a combination of rows is nowhere positive on the domain, rounding included.
 
     `chosen` (any,). `multipliers` (any,): positive; they sum to one.
     """
@@ -203,7 +203,7 @@ def excludes(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> bool:
 
 @kernel
 def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
-    """The rows with the largest multipliers that prove a core beyond rounding; none if nothing does.
+    """Select the rows of largest multipliers that prove a core beyond rounding; none if the proof fails.
 
     Returns shape (any,). Returns (any,): positive; they sum to one.
     """
@@ -220,7 +220,7 @@ def fewest(rows: Rows, chosen: IndexArray, multipliers: FloatArray) -> Any:
 
 @kernel
 def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: IndexArray) -> Any:
-    """A proof from as few rows as its combination needs, of blocks with late turns rather than early ones."""
+    """Reduce a proof to as few rows as necessary, and prefer blocks with late turns."""
     if core.size <= rows.values.shape[1] + 1:
         return core, multipliers
     cost = np.empty(core.size)
@@ -236,13 +236,13 @@ def _without_spare(rows: Rows, core: IndexArray, multipliers: FloatArray, turn: 
 
 @kernel
 def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_rounds: int) -> Any:
-    """Find a matrix on few rows, add the rows that it violates, and again.
+    """Decide by row generation whether a semidefinite matrix links these blocks.
 
-    `blocks` (any,): open blocks, at least one. `active` (any,): the rows to begin with; none for those that
-    mattered before. `share`: parameters that link all blocks may do so with this share of the widest margin.
-    `most_rounds`: times to add rows. Returns (dimension,): parameters that link all blocks, if `LINKED`.
-    Returns (any,): the rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else those to go
-    on with. Returns: of the rows of the proof, if `CORE`.
+    `blocks` (any,): open blocks, at least one. `active` (any,): initial rows; if empty, those that were
+    active before. `share`: parameters that link all blocks are accepted at this share of the widest margin.
+    `most_rounds`: rounds of row generation. Returns (dimension,): parameters that link all blocks, if
+    `LINKED`. Returns (any,): the rows of the proof if `CORE`; those that may prove one if `TOUCHING`; else
+    those to continue with. Returns: multipliers of the proof, if `CORE`.
     """
     if active.size == 0:
         active = _first_rows(rows, blocks)
@@ -271,7 +271,7 @@ def ask(rows: Rows, blocks: IndexArray, active: IndexArray, share: float, most_r
 
 @kernel
 def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: FloatArray) -> Any:
-    """Ask again about the few rows that matter; answers as `ask` does."""
+    """Solve again with the few active rows; answers as `ask` does."""
     largest = multipliers.max()
     if _largest(rows, active, multipliers) > _BARELY:
         return UNDECIDED, theta, active, multipliers
@@ -289,7 +289,7 @@ def _touching(rows: Rows, theta: FloatArray, active: IndexArray, multipliers: Fl
 
 @kernel
 def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexArray, most_asked: int) -> Any:
-    """Leave blocks out of a core, in this order, as long as the rest is proven to be one.
+    """Remove blocks from a core, in this order, as long as the rest is proven to be one.
 
     `core` (any,): rows that prove the core. `multipliers`: of these rows. `order` (any,): blocks; those
     outside the core are passed over. `most_asked`: stop after so many questions. Returns: how many of `order`
@@ -315,7 +315,7 @@ def shrink(rows: Rows, core: IndexArray, multipliers: FloatArray, order: IndexAr
         asked += 1
         inside[order[done]] = False
         rest = np.flatnonzero(inside)
-        # Which parameters link the rest does not matter, so any will do.
+        # Any parameters that link the rest are accepted.
         state, _, active, few = ask(rows, rest, nothing, _ANY, _MOST_ROUNDS)
         if state == TOUCHING:
             return done + 1, core, multipliers, active
@@ -328,16 +328,16 @@ _MOST_LOOKS = 60
 _MOST_REMEMBERED = 6
 _MOST_NEAR = 24
 _LOOKS, _STEPS = 3.0, 30.0
-"""How often a question looks at all rows, and how many steps it takes, roughly."""
+"""Average passes over all rows and steps of a query."""
 
 
 class SemidefiniteCoreFinder(CoreFinder):
-    """By interior point steps on few rows: those that mattered before, and those that an answer violates.
+    """Finds cores by interior point steps with row generation.
 
-    Where records exclude each other by no more than a tie, the multipliers may need more digits than
-    these steps give; then the linear program is asked about the few blocks that matter.
+    Where records exclude each other by no more than a tie, the multipliers may need more digits than these
+    steps give; then a linear program decides on the few blocks involved.
 
-    `clock`: questions asked after its end stay undecided.
+    `clock`: queries after its end stay undecided.
     """
 
     at_once: ClassVar[int] = 30
@@ -367,7 +367,7 @@ class SemidefiniteCoreFinder(CoreFinder):
         )
 
     def ask(self, blocks: IndexArray) -> Answer:
-        """Find a matrix on few rows, add the rows that it violates, and again."""
+        """Decide by row generation whether a semidefinite matrix links these blocks."""
         if blocks.size == 0:
             return Answer(theta=self.system.aggregator.equal())
         rounds = self._turns(blocks)
@@ -388,7 +388,7 @@ class SemidefiniteCoreFinder(CoreFinder):
         return Answer()
 
     def shrink(self, answer: Answer, order: Sequence[int]) -> Answer:
-        """Leave blocks out of a core, in this order, as long as the rest is still one."""
+        """Remove blocks from a core, in this order, as long as the rest is still a core."""
         left = np.array(order, dtype=np.intp)
         while left.size and answer.proof is not None and not self._clock.expired:
             proof = answer.proof
@@ -404,19 +404,19 @@ class SemidefiniteCoreFinder(CoreFinder):
         return answer
 
     def _turns(self, blocks: IndexArray) -> int:
-        """How often compiled code may look at all rows of some blocks before the clock is asked again."""
+        """Limit the passes over rows of compiled code between two checks of the clock."""
         starts = self._rows.starts
         cells = int((starts[blocks + 1] - starts[blocks]).sum()) * self.system.aggregator.dimension
         return min(_MOST_LOOKS, max(1, self._steering.cells_at_once // max(1, cells)))
 
     def _cost(self, blocks: IndexArray, active: int) -> float:
-        """Operations of a question: looks at all rows of these blocks, and steps on those that matter."""
+        """Count the operations of a query: passes over the rows of these blocks, and steps on active ones."""
         starts, size = self._rows.starts, self.system.aggregator.dimension
         rows = int((starts[blocks + 1] - starts[blocks]).sum())
         return ENTRY * size * (_LOOKS * rows + _STEPS * size * (size + active))
 
     def _touching(self, rows: IndexArray) -> Answer:
-        """Ask the linear program about all rows of the blocks of these."""
+        """Decide by the linear program on all rows of the blocks of these rows."""
         proof = self._linear.ask(np.unique(self.system.row_open[rows])).proof
         if proof is None:
             return Answer()

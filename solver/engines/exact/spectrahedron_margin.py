@@ -1,10 +1,10 @@
 """Maximise the margin over semidefinite matrices by a primal-dual interior point method.
 
 It is a small semidefinite program: maximise t such that ``<G_i, M> >= t`` for every row, with M positive
-semidefinite of trace one. Cutting planes by eigenvectors approach it slowly where records exclude each
-other by little; the interior point method takes some six steps, each of the size of the matrix, until the
-sign of t is known. Its multipliers prove what it finds: ``t <= largest eigenvalue of sum_i lambda_i G_i``
-for any multipliers that sum to one (Helmberg, Rendl, Vanderbei and Wolkowicz 1996).
+semidefinite of trace one. Cutting planes by eigenvectors converge slowly where records exclude each other by
+little; the interior point method takes some six steps, each of the size of the matrix, until the sign of t is
+known. Its multipliers prove the result: ``t <= largest eigenvalue of sum_i lambda_i G_i`` for any multipliers
+that sum to one (Helmberg, Rendl, Vanderbei and Wolkowicz 1996).
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from linkrisk.formulations.compiled import kernel
 _MOST_TRIALS = 14
 _NEAR_ENOUGH = 0.85
 _NOISE = 1e-14
-"""A pivot below this share of its diagonal entry is nothing but rounding."""
+"""A pivot below this share of its diagonal entry is rounding error."""
 
 
 @kernel
 def factorise(matrix: FloatArray, factor: FloatArray) -> Any:
-    """Cholesky factor of a symmetric matrix, of which the lower triangle is read, into `factor`.
+    """Write the Cholesky factor of a symmetric matrix, read from its lower triangle, to `factor`.
 
-    Returns: whether the matrix is positive definite beyond rounding; if not, `factor` is only begun.
+    Returns: whether the matrix is positive definite beyond rounding; if not, `factor` is incomplete.
     """
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
@@ -44,10 +44,10 @@ def factorise(matrix: FloatArray, factor: FloatArray) -> Any:
 
 @kernel
 def is_definite(matrix: FloatArray) -> bool:
-    """Whether a Cholesky factorisation of a symmetric matrix comes to its end; its lower half is overwritten.
+    """Test by Cholesky factorisation whether a matrix is positive definite; overwrites its lower triangle.
 
-    If it does, the smallest eigenvalue is at least ``-(n + 1) u / (1 - 2 (n + 1) u)`` times the trace, in
-    spite of all rounding (Rump 2006, Theorem 2.3; Higham 2002, Theorem 10.7).
+    If so, the smallest eigenvalue is at least ``-(n + 1) u / (1 - 2 (n + 1) u)`` times the trace, rounding
+    included (Rump 2006, Theorem 2.3; Higham 2002, Theorem 10.7).
     """
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
@@ -65,7 +65,7 @@ def is_definite(matrix: FloatArray) -> bool:
 
 @kernel
 def solve(factor: FloatArray, x: FloatArray) -> None:
-    """Solve the system of the matrix with this factor; `x` is the right side, and then the solution."""
+    """Solve the system of the matrix with this factor; `x` holds the right side, then the solution."""
     for i in range(x.size):
         value = x[i]
         for k in range(i):
@@ -79,7 +79,7 @@ def solve(factor: FloatArray, x: FloatArray) -> None:
 
 @kernel
 def invert(factor: FloatArray, inverse: FloatArray) -> None:
-    """The inverse of the matrix with this factor, into `inverse`."""
+    """Write the inverse of the matrix with this factor to `inverse`."""
     inverse[:] = 0.0
     for column in range(inverse.shape[0]):  # its rows as well: it is symmetric
         inverse[column, column] = 1.0
@@ -90,7 +90,7 @@ def invert(factor: FloatArray, inverse: FloatArray) -> None:
 def room(
     matrix: FloatArray, change: FloatArray, longest: float, trial: FloatArray, factor: FloatArray
 ) -> Any:
-    """How far a positive definite matrix can go and stay so: at most `longest`, and not much too short.
+    """Find a step length at which a positive definite matrix stays so: at most `longest`, and nearly maximal.
 
     `matrix`, `change` (n, n): symmetric. `trial`, `factor` (n, n): room to work in.
     """
@@ -114,18 +114,18 @@ def room(
 _MOST_STEPS = 60
 _SMALLEST_GAP = 1e-15
 _OFFSET = 0.02
-"""How far inside the steps begin: about the margins of rows of unit length."""
+"""Initial distance from the boundary: about the margins of rows of unit length."""
 
 _CLOSE = 0.5
-"""A proof is refined up to this share of the widest margin: then fewer rows have multipliers that count."""
+"""Relative gap at which a proof is accepted: smaller gaps give fewer rows in the proof, for more steps."""
 
 _DAMPING = 0.95
-"""Share of the way to the boundary that a step goes at most."""
+"""Largest share of the way to the boundary in one step: longer steps are fewer, but come too near it."""
 
 
 @kernel
 def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
-    """The symmetric matrix with the upper triangle `theta`, into `out`."""
+    """Write the symmetric matrix with the upper triangle `theta` to `out`."""
     for at in range(first.size):
         out[first[at], second[at]] = theta[at]
         out[second[at], first[at]] = theta[at]
@@ -133,7 +133,7 @@ def _full(theta: FloatArray, first: IndexArray, second: IndexArray, out: FloatAr
 
 @kernel
 def symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray) -> None:
-    """The matrix G with ``row @ theta = <G, M>``, into `out`: entries off the diagonal count twice."""
+    """Write the matrix G with ``row @ theta = <G, M>`` to `out`: entries off the diagonal count twice."""
     for at in range(first.size):
         share = 1.0 if first[at] == second[at] else 0.5
         out[first[at], second[at]] = share * row[at]
@@ -142,7 +142,7 @@ def symmetric(row: FloatArray, first: IndexArray, second: IndexArray, out: Float
 
 @kernel
 def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -> Any:
-    """Largest ``row @ theta`` over the semidefinite matrices of trace one.
+    """Compute the largest ``row @ theta`` over the semidefinite matrices of trace one.
 
     `row` (dimension,): finite numbers. `first`, `second` (dimension,): row and column of each entry of
     ``theta``, the upper triangle of the matrix.
@@ -155,7 +155,7 @@ def largest_eigenvalue(row: FloatArray, first: IndexArray, second: IndexArray) -
 
 @kernel
 def _above_eigenvalues(matrix: FloatArray) -> Any:
-    """A number that no eigenvalue of a symmetric matrix exceeds (Gershgorin), and not below zero."""
+    """Bound the eigenvalues of a symmetric matrix from above by Gershgorin's theorem; never below zero."""
     largest = 0.0
     for i in range(matrix.shape[0]):
         largest = max(largest, matrix[i, i] - abs(matrix[i, i]) + np.abs(matrix[i]).sum())
@@ -166,7 +166,7 @@ def _above_eigenvalues(matrix: FloatArray) -> Any:
 def _scaling(
     inverse: FloatArray, dual: FloatArray, first: IndexArray, second: IndexArray, out: FloatArray
 ) -> None:
-    """Lower half of the matrix of ``X -> (inverse X dual + dual X inverse) / 2`` on triangles, into `out`."""
+    """Write the lower half of ``X -> (inverse X dual + dual X inverse) / 2``, on triangles, to `out`."""
     for a in range(first.size):
         k, m = first[a], second[a]
         for b in range(a + 1):
@@ -197,7 +197,7 @@ def _add_squares(rows: FloatArray, weight: FloatArray, out: FloatArray) -> None:
 
 @kernel(fastmath={"reassoc", "contract"})
 def activities(rows: FloatArray, theta: FloatArray, out: FloatArray) -> None:
-    """``rows @ theta`` into `out`: so few numbers that a call of BLAS would cost more."""
+    """Compute ``rows @ theta`` into `out`: for such sizes a call of BLAS would cost more."""
     for i in range(rows.shape[0]):
         value = 0.0
         for k in range(rows.shape[1]):
@@ -207,7 +207,7 @@ def activities(rows: FloatArray, theta: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def combine(rows: FloatArray, multipliers: FloatArray, out: FloatArray) -> None:
-    """``multipliers @ rows`` into `out`."""
+    """Compute ``multipliers @ rows`` into `out`."""
     out[:] = 0.0
     for i in range(rows.shape[0]):
         for k in range(rows.shape[1]):
@@ -216,7 +216,7 @@ def combine(rows: FloatArray, multipliers: FloatArray, out: FloatArray) -> None:
 
 @kernel
 def _ratio(values: FloatArray, change: FloatArray, longest: float) -> Any:
-    """How far positive values can go before one of them is zero, at most `longest`."""
+    """Ratio test: the step, at most `longest`, at which positive values first reach zero."""
     for i in range(values.size):
         if values[i] + longest * change[i] < 0.0:
             longest = -values[i] / change[i]
@@ -242,7 +242,7 @@ def _solve_bordered(
         y = (side[:size] * trace).sum() / (free[:size] * trace).sum()
         side -= y * free
         return y
-    # Where rows all but exclude each other, elimination with pivots still finds what matters of x and y.
+    # If rows nearly exclude each other, elimination with pivoting still finds the relevant part of x and y.
     whole, scale = np.zeros((size + 2, size + 2)), np.ones(size + 2)
     for i in range(size + 1):
         scale[i] = 1.0 / np.sqrt(system[i, i])
@@ -271,7 +271,7 @@ def widest_margin(
     proven: float,
     share: float = 0.5,
 ) -> Any:
-    """Approach the widest margin of `rows` until its sign is known.
+    """Approximate the widest margin of `rows` by interior point steps until its sign is known.
 
     `rows` (rows, dimension). `first`, `second` (dimension,): row and column of each entry of ``theta``, the
     upper triangle of M. `enough`: stop at a margin above this that is at least a share of the widest.

@@ -1,4 +1,4 @@
-"""Register the searches of the exact engine for each type of domain."""
+"""Register the core finder and the branch and bound of each type of domain."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from linkrisk.solver.run.clock import Clock
 class Treatment:
     """The searches for a type of domain."""
 
-    # makes what finds cores; each thread has its own
+    # creates a core finder; each thread has its own
     finder: Callable[[BlockSystem, Scorer, Clock, FinderSteering], CoreFinder]
-    # halves the domain, where that is possible; it is worth a try in few dimensions only
+    # branch and bound by bisection of the domain, where possible; only in few dimensions
     tree: type[SimplexTree] | None = None
-    # whether two rows that exclude each other are known by their entries, without a program
+    # whether two rows that exclude each other are known by their entries, without a linear program
     pairs_of_rows: bool = False
 
 
 def linear_finder(system: BlockSystem, scorer: Scorer, clock: Clock, steering: FinderSteering) -> CoreFinder:
-    """What finds cores of any domain, by linear programs; there is nothing to steer."""
+    """Create the core finder by linear programs, which fits any domain and ignores the steering."""
     del steering
     return LinearCoreFinder(system, scorer, clock)
 
@@ -46,5 +46,5 @@ TREATMENTS: Mapping[type, Treatment] = MappingProxyType(
 
 
 def treatment(domain: Domain) -> Treatment:
-    """That of the domain's type, or of the nearest type that it is derived from."""
+    """Find the treatment of the domain's type, or of its nearest base class."""
     return next(TREATMENTS[kind] for kind in type(domain).__mro__ if kind in TREATMENTS)
