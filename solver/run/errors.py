@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def noted(error: Exception) -> str:
-    """Log why one part of a run, such as a measure or an optimiser, has failed: the others continue.
+    """Describe why one part of a run, such as a measure or an optimiser, has failed; others continue.
 
     Cancellation, and warnings turned into errors, are raised again.
     """

@@ -1,4 +1,4 @@
-"""The worst case of a file pair: a search within its limits, and what it answers for one family or several.
+"""Search the worst case of a file pair within limits, for one family of distances or several.
 
 May import `solver.engines`, `solver.certificates.writing`, `solver.inputs` and what
 these may.

@@ -1,4 +1,4 @@
-"""Make the result of a finished search: recounts, parameters, comparisons, and how it was made."""
+"""Make the result of a finished search: recounts, parameters, comparisons, and provenance."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from linkrisk.solver.worst_case.result import FamilyFit
 from linkrisk.solver.worst_case.search_state import Run
 
 _MEET = 0.9e-9
-"""Relative difference of two sums of doubles that are the same: a little less than `verify` allows."""
+"""Relative tolerance at which two sums of doubles are equal: slightly less than `verify` allows."""
 
 
 def answer(problem: Problem, request: FitRequest, run: Run, parts: Sequence[Part] = ()) -> FamilyFit:
-    """Make the result of one search, every number of it recounted by the evaluator."""
-    evaluation = run.final  # before all else, which may depend on it
+    """Make the result of one search, with every number recounted by the evaluator."""
+    evaluation = run.final  # first, as it may use up the time
     engine, choices = request.engine, request.options
     aggregator, incumbent, outcome = problem.aggregator, run.incumbent, run.outcome
     seconds = incumbent.clock.seconds
@@ -80,7 +80,7 @@ def answer(problem: Problem, request: FitRequest, run: Run, parts: Sequence[Part
 
 
 def _parts(parts: Sequence[Part]) -> dict[str, Any]:
-    """Number of parts that the bound is the sum of, and how many of them were closed."""
+    """Count the parts whose bounds the bound sums, and the closed ones among them."""
     if not parts:
         return {}
     return {
@@ -94,7 +94,7 @@ def _parts(parts: Sequence[Part]) -> dict[str, Any]:
 
 
 def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[str, Any]:
-    """Objective of the engine and its bound, where that is not the number of linked records."""
+    """Describe the engine's objective and its bound, where the objective is not the number of links."""
     found = problem.survey.links(evaluation.linked, shares(problem))
     if found:
         most = max(found[WEIGHTED[0]], bound * problem.survey.unit)
@@ -105,19 +105,19 @@ def _objective(problem: Problem, evaluation: Evaluation, bound: float) -> dict[s
 
 
 def _status(status: Status, objective: Mapping[str, float]) -> Status:
-    """Final status: a gap that is small beside the mean weight may be wide beside the linked weight."""
+    """Set the final status: a gap small beside the mean weight may be wide beside the linked weight."""
     low, high = objective.values() if objective else (0.0, 0.0)
     open_end = high > low * (1.0 + _MEET)
     return Status.FEASIBLE if status is Status.OPTIMAL and open_end else status
 
 
 def work_done(clock: Clock) -> dict[str, float]:
-    """The work limit and the work done, in units, where there is a limit."""
+    """Report the work limit and the work done, in units, if there is a limit."""
     return {} if clock.work_limit is None else {"work_limit": clock.work_limit, "work": round(clock.now, 6)}
 
 
 def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
-    """The baselines, and the best of those outside of the family where it links more."""
+    """Compare with the baselines, and name the best outside the family where it links more."""
     known = best_known(problem.aggregator, problem.pair, run.baselines, run.incumbent.value)
     found = None
     if known is not None:
@@ -132,16 +132,16 @@ def _comparison(problem: Problem, run: Run) -> dict[str, Any]:
 
 
 def in_population(counts: Mapping[str, float | None], unit: float) -> dict[str, Any]:
-    """Linked weights in the units of the sampling weights; None stays None."""
+    """Convert linked weights to units of the sampling weights; None stays None."""
     return {name: None if count is None else plain(count * unit) for name, count in counts.items()}
 
 
 def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
-    """Records that only a tie keeps from being linked, and those of them tied with twins.
+    """Count records that only a tie keeps from being linked, and those tied with twins.
 
-    Twins equal the partner on every attribute: no parameters separate them. All other ties are those of the
-    parameters found, and decide only where no rival is nearer. With twins also the expected links of guessing
-    among them, and what guessing adds at most, whatever the parameters.
+    Twins equal the partner on every attribute, so no parameters separate them. All other ties depend on the
+    parameters, and matter only where no rival is nearer. With twins, also counts the expected links of
+    guessing among them, and the most that guessing adds under any parameters.
     """
     pair = problem.pair
     tied = (evaluation.ties > 0) & (evaluation.rank > 0)
@@ -160,7 +160,7 @@ def tied_partners(problem: Problem, evaluation: Evaluation) -> dict[str, Any]:
 
 
 def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable:
-    """The evaluation of every block with the record's label."""
+    """Build the table of records from the evaluation of every block."""
     names = np.empty(len(labels), dtype=object)
     names[:] = labels
     return RecordsTable(
@@ -176,30 +176,30 @@ def records_table(labels: Sequence[str], evaluation: Evaluation) -> RecordsTable
 
 
 def _finite(values: FloatArray) -> FloatArray:
-    """The values, NaN where there is none."""
+    """Replace values that are not finite by NaN."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
 def most_blocks(weight: FloatArray, bound: float) -> int:
-    """Largest number of blocks with a total weight within `bound`: the lightest first.
+    """Count the most blocks with a total weight within `bound`, the lightest first.
 
-    Sums are equal where a certificate, with its exact bound, takes them for equal.
+    Sums are compared with a tolerance under which a certificate with its exact bound agrees.
     """
     return int(np.searchsorted(np.cumsum(np.sort(weight)), bound * (1 + 2e-9) + 1e-9, side="right"))
 
 
 SHOWN_AS_ZERO = 0.00005
-"""Smaller values print as 0.0000."""
+"""Values below this print as 0.0000."""
 
 _MOMENT = 0.15
-"""Seconds that counting may take where the time limit has passed."""
+"""Seconds for a recount after the time limit."""
 
 
 def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any] | None:
-    """Attributes (of an OWA: ranks) that print as zero, although links depend on them.
+    """List attributes (of an OWA: ranks) whose parameters print as zero but decide links.
 
-    Their names by `Words.owners`, and ``linked_without``, the records linked if records never differed in
-    them; None where there was no time to count. None where no such parameter matters.
+    Returns their names by `Words.owners`, and ``linked_without``, the links that remain without them; None
+    where there was no time to count. None where no such parameter matters.
     """
     theta = run.incumbent.solution
     importance = aggregator.importance(theta)
@@ -213,7 +213,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
     without = count(small.tolist())
     if without == linked:
         return None
-    # Those that make no difference after all, the smallest first, are left out.
+    # Drop those that make no difference, the smallest first.
     idle: list[int] = []
     for at in small.tolist() if small.size > 1 else ():
         if count([*idle, at]) == linked:
@@ -223,7 +223,7 @@ def tie_breaking(aggregator: Aggregator, run: Run, linked: int) -> dict[str, Any
 
 
 class _Count:
-    """Count records linked without some attributes (or ranks, or other owners of parameters)."""
+    """Counts the records linked without some owners of parameters, such as attributes or ranks."""
 
     def __init__(self, aggregator: Aggregator, run: Run) -> None:
         self._aggregator, self._theta = aggregator, run.incumbent.solution
@@ -231,7 +231,7 @@ class _Count:
         self._evaluator = Evaluator(run.evaluator.pair, stop=lambda: run.incumbent.clock.seconds >= until)
 
     def __call__(self, gone: Sequence[int]) -> int | None:
-        """Number linked; None where there is no time for all records."""
+        """Count the links; None where there is no time for all records."""
         evaluation = self._evaluator.count(self._form(gone))
         return evaluation.count if evaluation.settled.all() else None
 
@@ -244,7 +244,7 @@ class _Count:
 
 
 def _until(clock: Clock) -> float:
-    """When counting must end, in seconds of the clock."""
+    """Latest end of the count, in seconds of the clock."""
     if clock.stopped or clock.out_of_memory or clock.time_limit is not None:
         limit = 0.0 if clock.stopped or clock.out_of_memory else clock.time_limit or 0.0
         return max(limit, clock.seconds + _MOMENT)

@@ -1,4 +1,4 @@
-"""Solve one problem by the exact engine and by every backend, each in a process of its own, and recount."""
+"""Solve one problem by the exact engine and every backend, each in its own process, and recount."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search_state import first_incumbent, problem_system
 
 EXACT = ExactEngine.name
-"""What stands for the engine `exact` in a list of backends."""
+"""Name of the exact engine in a list of backends."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class BackendRow:
 
 
 class Contest:
-    """Model, warm start and recount that all competitors share."""
+    """Shared model, warm start and recount of all competitors."""
 
     def __init__(self, problem: Problem, request: FitRequest, *, start: bool) -> None:
         self._searched, self._options, self._limit = problem.searched, request.options, request.limits.time
@@ -106,7 +106,7 @@ class Contest:
         self._model = indicator_model(self._system, indicator_options(self._options))
         cancel = request.limits.cancel
         self.clock = Clock(None, cancel=cancel)
-        # The attack has a time limit, too: on large files it would take longer than all competitors.
+        # The attack has a time limit too, or it would take longer than the competitors on large files.
         attacking = Clock(self._limit, cancel=cancel)
         incumbent = first_incumbent(self._system, self._evaluator, attacking)
         if start:
@@ -117,9 +117,9 @@ class Contest:
         self._starts = (point,) if start and self._model.milp.violation(point) <= 1e-9 else ()
 
     def rows(self, names: Sequence[str], request: FitRequest) -> list[BackendRow]:
-        """Solve by each, as far as rows come before this is stopped: one after the other, or on workers.
+        """Yield the row of each competitor until stopped, sequentially or on workers.
 
-        On workers each has as many threads as the settings say, the exact engine as well.
+        On workers each competitor has the threads of the settings, the exact engine included.
         """
         report = request.report or (lambda _: None)
         if request.workers.any:
@@ -137,27 +137,27 @@ class Contest:
         return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for a worker, which has a clock and an evaluator of its own."""
+        """Pickle the state for a worker, which has its own clock and evaluator."""
         return {**self.__dict__, "clock": None, "_evaluator": None, "_threads": self._options.threads}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """A contest at a worker."""
+        """Restore the state on a worker."""
         self.__dict__.update(state)
         self.clock = Clock(None)
         self._evaluator = Evaluator(self._searched.pair, self._threads)
 
     def row(self, name: str, clock: Clock) -> BackendRow:
-        """Let a backend solve the model, or the exact engine the problem, and recount."""
+        """Solve the model by a backend, or the problem by the exact engine, and recount."""
         try:
             return self._answered(name, self._solved(name, lambda _: clock.stopped))
-        except RuntimeError as error:  # what backends raise
+        except RuntimeError as error:  # exceptions of backends
             said = str(error)
-        except Exception as error:  # such as a backend that a worker lacks: the others go on
+        except Exception as error:  # such as a backend that a worker lacks: the others continue
             said = noted(error)
         return self._line(name, "failed", " ".join(said.split()))
 
     def _answered(self, name: str, answer: IsolatedResult) -> BackendRow:
-        """The row of a recounted answer; without one, of the attack known before."""
+        """Make the row of a recounted answer; without one, of the warm start."""
         result, status = answer.result, answer.result.status
         linked, kept = self._recount(result.values)
         if linked is None and status is Status.NO_SOLUTION:
@@ -166,7 +166,7 @@ class Contest:
         if bound is None and status is not Status.OPTIMAL:  # lost records stay unlinked
             bound = rounded_bound(self._system.kept_weight, self._system.pair.weight)
         version = library_versions()["linkrisk"] if name == EXACT else result.version
-        objective = None if name == EXACT else result.objective  # the exact engine's is the recount itself
+        objective = None if name == EXACT else result.objective  # the exact engine reports the recount itself
         return replace(
             self._line(name, status.value, version),
             limit=None if result.limit is None else result.limit.value,
@@ -181,7 +181,7 @@ class Contest:
         )
 
     def _line(self, name: str, status: str, version: str) -> BackendRow:
-        """A row with the size of the model, which the exact engine does not have."""
+        """Make a row with the size of the model, which the exact engine does not have."""
         if name == EXACT:
             return BackendRow(EXACT, None, status, version=version)
         rows, columns = self._model.milp.shape
@@ -189,17 +189,17 @@ class Contest:
         return BackendRow("milp", name, status, rows=rows, columns=columns, nonzeros=cells, version=version)
 
     def _solved(self, name: str, watch: Watcher) -> IsolatedResult:
-        """Solve in a process of its own."""
+        """Solve in a child process."""
         if name != EXACT:
             options = solve_options(self._options, self._limit, self._system)
             return solve_isolated(name, self._model.milp, options, starts=self._starts, watch=watch)
-        # A constant C is nothing to the exact engine: it gets the rows that a tight model would have.
+        # The exact engine has no constant C: it gets the rows of a tight model.
         system = self._system if self._tight else problem_system(self._searched)
         start = self._theta, self.attack
         return run_isolated(EngineJob(system, start, self._options, self._limit, self._threads), watch=watch)
 
     def _recount(self, values: FloatArray | None) -> tuple[float | None, float | None]:
-        """Weight that the solution's parameters link, and the part of it that keeps the margin."""
+        """Recount the weight that a solution links, and the part of it that keeps the margin."""
         if values is None:
             return None, None
         aggregator = self._system.aggregator
@@ -207,7 +207,7 @@ class Contest:
         linked = self._evaluator.weight(aggregator.form(theta))
         if not self._system.open_blocks.size:
             return linked, linked
-        # Solutions sit on the margin, give or take a rounding: judge the widest that link the same as well.
+        # Solutions lie on the margin up to rounding: recount also the widest parameters with the same links.
         incumbent = Incumbent(Clock(self._limit), theta, linked, self._system.total_weight)
         widen(self._system, Scorer(self._system), incumbent, self._evaluator)
         return linked, max(self._with_margin(theta), self._with_margin(incumbent.solution))
@@ -216,7 +216,7 @@ class Contest:
         return self._model.linked_weight(self._model.milp.value(self._model.point(theta)))
 
     def _linked_bound(self, bound: float) -> float | None:
-        """Turn a bound on the weight that is not linked into one on the weight that is; None without one."""
+        """Convert a bound on the weight not linked to one on the linked weight; None without one."""
         if not np.isfinite(bound):
             return None
         most = self._system.kept_weight
@@ -224,20 +224,20 @@ class Contest:
 
 
 CLOSE = 1e-6
-"""What weights may differ by without a contradiction."""
+"""Tolerance for differences of weights."""
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:
-    """Contradictions: claims that the recount does not confirm, proofs that differ, solutions above a bound.
+    """List contradictions: unconfirmed claims, different optima, solutions above a bound.
 
-    A backend's bound speaks about the links that keep the model's margin, the exact engine's about all of
-    them. So the exact optimum may be larger than a backend's, and never smaller; and a solution is held
-    against a backend's bound with what keeps the margin, against the exact bound with all that it links.
+    A backend's bound covers the links that keep the model's margin, the exact engine's covers all. So the
+    exact optimum may exceed a backend's, but not fall below it; a solution is compared with a backend's bound
+    by its links with margin, and with the exact bound by all its links.
     """
     said = [
         f"{row.name} claims {row.claimed:g} links, but its parameters have {row.linked:g}"
         for row in rows
-        # Of any margin: what sits on the margin may miss it by a rounding, which is no false claim.
+        # Of any margin: a solution on the margin may miss it by a rounding, which makes no claim false.
         if row.claimed is not None
         and row.linked is not None
         and row.linked < row.claimed - CLOSE * max(1.0, row.claimed)
@@ -258,7 +258,7 @@ def disagreements(rows: Sequence[BackendRow]) -> list[str]:
 
 
 def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
-    """Whether only one row is exact, with the larger optimum."""
+    """Tell whether only one row is exact, and has the larger optimum."""
     if (first.engine == EXACT) == (second.engine == EXACT):
         return False
     exact, other = (first, second) if first.engine == EXACT else (second, first)
@@ -266,14 +266,14 @@ def _exact_counts_more(first: BackendRow, second: BackendRow) -> bool:
 
 
 def _counted(row: BackendRow, other: BackendRow) -> float | None:
-    """Weight of a solution that the bound of another row covers."""
+    """Return the weight of a solution that the bound of another row covers."""
     return row.linked if other.engine == EXACT else row.linked_with_margin
 
 
 class EngineJob(Job):
-    """Run the exact engine as a backend, which minimises the weight that is not linked.
+    """Job that runs the exact engine like a backend, minimising the weight that is not linked.
 
-    `start`: parameters, and the weight that they link.
+    `start`: parameters, and their linked weight.
     """
 
     takes_watcher = True
@@ -290,10 +290,10 @@ class EngineJob(Job):
         self._system, self._start, self._options, self._threads = system, start, options, threads
 
     def prepare(self) -> None:
-        """Do nothing: reading this job has imported the engine."""
+        """Do nothing: unpickling this job has imported the engine."""
 
     def run(self, watch: Watcher | None) -> BackendResult:
-        """Run the engine from the parameters given."""
+        """Run the engine from the given parameters."""
         system, total = self._system, self._system.total_weight
         clock = Clock(self.time_limit, most_threads=self._threads)
         incumbent = Incumbent(clock, *self._start, system.kept_weight)

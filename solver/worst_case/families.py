@@ -1,4 +1,4 @@
-"""Fit several families of distances: files read once, time shared, attacks and bounds handed on."""
+"""Fit several families of distances: read files once, share time, and pass on attacks and bounds."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from linkrisk.solver.worst_case.single_fit import Fitted, fit_one, planned
 _STOPPED = "stopped before its search began"
 
 _AGAIN = 0.4
-"""Share of the time that is kept for families that are searched again, as the worst case turns on them."""
+"""Share of the time for further searches: more tightens the deciding families, less of all first searches."""
 
 _BRIEF = 0.2
-"""Share of what is left for a family to take what one inside of it has found since."""
+"""Share of the remaining time in which a family adopts the better attack of a family inside it."""
 
 _LEAST = 0.05
-"""Share of the time below which no search begins again."""
+"""Share of the time below which no search is started."""
 
 _LONGER = 1.3
-"""How much longer one more family may take to end than any before it."""
+"""Safety factor on the longest overrun so far: larger values search fewer families, but keep the limit."""
 
 _SPARE = 0.5
-"""Seconds of the promise, a tenth and a second beyond the limit, that no further family may use."""
+"""Promised seconds, a tenth and a second beyond the limit, that no further family may use."""
 
 
 def several(aggregator: str | Sequence[str]) -> tuple[str, ...] | None:
-    """The families asked for, the poorer before the richer; None for a single name.
+    """List the requested families, contained ones first; None for a single name.
 
     FormulationError or UsageError if a name is unknown or given twice, or there is none.
     """
@@ -73,10 +73,9 @@ def fit_families(
 ) -> FitResult:
     """Search several families on one file pair.
 
-    Half of the time is shared evenly over the families, so that each has an attack, and the rest of one goes
-    to the next; each starts from the attacks of those that it contains. What is kept goes to those that
-    decide how large the worst case may be (`_Families`), and a bound goes down to the families inside of its
-    own.
+    Half of the time is shared evenly, so that each family has an attack, and unused time goes to the next;
+    each starts from the attacks of the families it contains. The reserve goes to families that decide the
+    worst case (`_Families`), and a bound is passed down to contained families.
     """
     if request.certificate:
         raise UsageError(
@@ -93,7 +92,7 @@ def fit_families(
 
 
 def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
-    """Refuse an option of a family that is not searched."""
+    """Refuse options of families that are not searched."""
     if options.k_additive is not None and Choquet.name not in names:
         raise UsageError(
             f"{called('k_additive')} is an option of choquet, not of {', '.join(names)}: leave it out",
@@ -102,7 +101,7 @@ def check_k_additive(names: Sequence[str], options: ProblemOptions) -> None:
 
 
 def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
-    """Read the files with a family that takes any attributes."""
+    """Read the files with a family that accepts any attributes."""
     signed = options.differences == "signed"
     carrier = "mahalanobis" if signed else "weighted-mean"
     return make_problem(original, masked, replace(options, aggregator=carrier, k_additive=None))
@@ -111,7 +110,7 @@ def read_once(original: Any, masked: Any, options: ProblemOptions) -> Problem:
 def family_problems(
     first: Problem, names: Sequence[str], options: ProblemOptions
 ) -> dict[str, Problem | Exception]:
-    """The problem of every family, or why it cannot take the files; raised where none can."""
+    """Build the problem of every family, or the reason why it cannot; raised where none can."""
     problems = {name: _problem(first, name, options) for name in names}
     if not any(isinstance(problem, Problem) for problem in problems.values()):
         raise next(error for error in problems.values() if isinstance(error, Exception))
@@ -125,7 +124,7 @@ def search_families(
     clock: Clock,
     starts: Mapping[str, Sequence[Start]] | None = None,
 ) -> FitResult:
-    """Search every family that can take the files; UsageError where none has a result in time.
+    """Search every family that fits the files; UsageError where none has a result in time.
 
     `starts` are known parameters of some families, by name.
     """
@@ -139,7 +138,7 @@ def search_families(
 
 
 def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Exception:
-    """The problem of one family, or why it cannot take it."""
+    """Build the problem of one family, or the reason why it cannot."""
     try:
         return with_aggregator(first, name, options.k_additive if name == Choquet.name else None)
     except LinkriskError as error:
@@ -147,7 +146,7 @@ def _problem(first: Problem, name: str, options: ProblemOptions) -> Problem | Ex
 
 
 class _Families:
-    """The searches: a slice of time for each family, then the rest for those that decide the worst case."""
+    """Schedules the searches: a time slice for each family, then the rest for the deciding ones."""
 
     def __init__(
         self, first: Problem, request: FitRequest, clock: Clock, starts: Mapping[str, Sequence[Start]]
@@ -160,13 +159,13 @@ class _Families:
         self._kept = self._keeps()
 
     def _keeps(self) -> float:
-        """Time kept for families that are searched again; samples are searched once."""
+        """Time reserved for further searches; none for samples."""
         remaining = self.clock.remaining
         once = not self._request.engine.proves or planned(self._first, self._request) is not None
         return 0.0 if once or remaining is None else _AGAIN * remaining
 
     def run(self, problems: Mapping[str, Problem | Exception]) -> list[Family]:
-        """Search each family that can take the problem."""
+        """Search each family that fits the problem."""
         self._problems = {name: each for name, each in problems.items() if isinstance(each, Problem)}
         many, part = len(self._problems), 1.0 - (_AGAIN if self._kept else 0.0)
         for name, problem in problems.items():
@@ -185,29 +184,29 @@ class _Families:
         return handed_down(list(self._rows.values()), self._contains)
 
     def _why_not(self) -> str | None:
-        """Why one more family is not searched; the first one always is, so that there is an interval."""
+        """Give the reason to skip a family; the first is always searched, so that there is an interval."""
         if self.clock.stopped and self._found:
             return _STOPPED
         return no_time("search") if self._late() else None
 
     def _late(self) -> bool:
-        """Whether one more search would break the promise of the time limit; the first one never does."""
+        """Whether another search would overrun the time limit; never true for the first."""
         limit = self.clock.time_limit
         if limit is None or self.clock.counts or not self._found:
             return False
         return self.clock.seconds + _LONGER * self._beyond > 1.0 + 1.1 * limit - _SPARE
 
     def _contains(self, outer: str, inner: str) -> bool:
-        """Whether every distance of one family is one of the other."""
+        """Whether one family contains another."""
         aggregator = self._problems[outer].aggregator
         return aggregator.lift_from(self._problems[inner].aggregator) is not None
 
     # ---- time
 
     def _slice(self, name: str, at: int) -> float | None:
-        """Share of time of a family's first search.
+        """Compute the time share of a family's first search.
 
-        The last one has all, unless a family that it does not contain is to be searched again.
+        The last one takes all, unless a family that it does not contain is searched again.
         """
         remaining, left = self.clock.remaining, len(self._problems) - at
         if remaining is None:
@@ -216,7 +215,7 @@ class _Families:
         return max((remaining - (self._kept if waiting else 0.0)) / left - self._beyond, 1e-9)
 
     def _open(self) -> dict[str, FamilyFit]:
-        """Families that may link more than any attack found, if only time has ended their search."""
+        """List families that may exceed the best attack, and whose search was ended by time."""
         known = {
             one.aggregator: one.result
             for one in handed_down(list(self._rows.values()), self._contains)
@@ -231,7 +230,7 @@ class _Families:
         }
 
     def _decide(self) -> None:
-        """Search again, one after the other, the families that decide how large the worst case may be."""
+        """Search the families again that decide the worst case, one after the other."""
         again: set[str] = set()
         total = self._kept / _AGAIN
         while (left := self.clock.remaining or 0.0) > _LEAST * total and not self._why_not():
@@ -245,7 +244,7 @@ class _Families:
             self._rows[name] = self._again(name, max(share * left - self._beyond, 1e-9))
 
     def _behind(self, asked: set[str]) -> list[str]:
-        """Families that have not been given the better attack of one inside of them."""
+        """List families that have not started from the better attack of a contained one."""
         results = {name: self._rows[name].result for name in self._found}
         low = {name: 0.0 if one is None else one.interval[0] for name, one in results.items()}
         return [
@@ -260,9 +259,9 @@ class _Families:
         ]
 
     def _deciding(self, asked: set[str]) -> list[str]:
-        """Families to search again, which share the time left; of nested ones the outermost.
+        """Select families to search again with the time left, the outermost of nested ones.
 
-        Those without a bound, which settle nothing, only where no others are left: first the poorest.
+        Families without a bound come last, the smallest first, as they settle nothing.
         """
         known = {name: result for name, result in self._open().items() if name not in asked}
         bounded = [name for name, result in known.items() if result.bounded]
@@ -278,10 +277,9 @@ class _Families:
     def _one(
         self, name: str, share: float | None, part: tuple[float, float], known: Sequence[Start] = ()
     ) -> Family:
-        """Search one family, this `part` of the call, within its share.
+        """Run one search, this `part` of the call, within its share of time.
 
-        A search ends a moment after its time, and on large files that moment is long: it is set aside
-        for the others.
+        The overrun of a search, which is long on large files, is set aside for the others.
         """
         clock, problem = self.clock.part(share), self._problems[name]
         starts = [*known, *self._lifted(name), *self._starts.get(name, ())]
@@ -303,7 +301,7 @@ class _Families:
         return Family(name, fitted.result, None, run.final, fitted.cores, kept)
 
     def _lifted(self, name: str) -> Iterator[Start]:
-        """Attacks of contained families, as parameters of this one."""
+        """Lift attacks of contained families to parameters of this one."""
         aggregator = self._problems[name].aggregator
         for other, start in self._found.items():
             lift = aggregator.lift_from(self._problems[other].aggregator)
@@ -311,19 +309,19 @@ class _Families:
                 yield replace(start, theta=lift(start.theta), bound=np.inf)
 
     def _again(self, name: str, share: float) -> Family:
-        """Search a family again, from what is known of it."""
+        """Search a family again, from its earlier results."""
         before, start = self._rows[name], self._found[name]
         again = self._one(name, share, (1.0 - _AGAIN, 1.0), [replace(start, cores=before.cores)])
         if again.result is None:
             self._found[name] = start
             return before
         joined = joined_searches(before, again, lower=self._found[name].bound < start.bound)
-        if joined.counted is before.counted:  # there was no time to count what is known
+        if joined.counted is before.counted:  # there was no time to recount the start
             self._found[name] = replace(start, bound=min(start.bound, self._found[name].bound))
         return joined
 
     def details(self) -> dict[str, Any]:
-        """Details of the run that all families share."""
+        """Collect the details of the run that all families share."""
         described = self._first.describe()
         same = ("name", "direction", "attributes", "candidates", "ties", "standardisation")
         return {
@@ -342,14 +340,14 @@ class _Families:
 
 
 BOUND_FROM = "bound_from"
-"""The key of a result whose bound is that of a family which contains it: the name of that family."""
+"""Key of a result whose bound comes from a larger family: the name of that family."""
 
 
 def handed_down(families: Sequence[Family], contains: Callable[[str, str], bool]) -> list[Family]:
-    """Give each family the bound of one that contains it where that is lower, and its name.
+    """Give each family the smallest bound of those that contain it, and its name.
 
-    What a certificate would be made of (`Family.fitted`) stays the family's own. Bounds that hold up to a
-    margin are about other distances in every family and stay, and so do those that an order has raised.
+    Its certificate (`Family.fitted`) stays its own. Bounds that hold up to a margin, and bounds raised for
+    lexicographic orders, are not passed down: they depend on the family.
     """
     found = {one.aggregator: one.result for one in families if one.result is not None}
     for name, result in list(found.items()):
@@ -367,7 +365,7 @@ def _may(result: FamilyFit, lower: FamilyFit) -> bool:
 
 
 def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> FamilyFit:
-    """Lower the bounds of a result to those of another one; `name` is that of another family."""
+    """Lower the bounds of a result to those of another family, called `name`."""
     keys = objective(result.details)
     details: dict[str, Any] = {**result.details}
     for key, least in ((keys[1], keys[0]), (limit_key(LINKED), LINKED[0]), (limit_key(keys), keys[0])):
@@ -375,7 +373,7 @@ def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> 
             counted = details.get(least, result.linked)
             details[key] = max(counted, min(details[key], lower.details[key]))
     if name is not None:
-        details.pop("parts", None)  # which the bound is no sum of any more
+        details.pop("parts", None)  # which is no sum over parts any more
         details[BOUND_FROM] = name
     most = max(result.linked, min(result.linked_upper_bound, lower.linked_upper_bound))
     bounded = replace(result, linked_upper_bound=most, details=details)
@@ -384,13 +382,13 @@ def bounded_by(result: FamilyFit, lower: FamilyFit, name: str | None = None) -> 
 
 
 def joined_searches(before: Family, again: Family, *, lower: bool) -> Family:
-    """Join two searches of a family, the second started from the first; `lower`: it proved more."""
+    """Join two searches of a family, the second started from the first; `lower`: it has the lower bound."""
     first, second = before.result, again.result
     assert first is not None
     assert second is not None
     if second.interval[0] >= first.interval[0]:
         kept, result = again, bounded_by(second, first)
-    else:  # there was no time to count what is known
+    else:  # there was no time to recount the start
         kept, result = before, bounded_by(first, second)
     result = replace(result, details={**result.details, **_both(first.details, second.details)})
     fitted = again.fitted
@@ -400,7 +398,7 @@ def joined_searches(before: Family, again: Family, *, lower: bool) -> Family:
 
 
 def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Time and trace of two searches together."""
+    """Join time and trace of two searches."""
     began, phases = first["seconds"], dict(first["phases"])
     for phase, seconds in second["phases"].items():
         phases[phase] = round(phases.get(phase, 0.0) + seconds, 3)

@@ -1,8 +1,8 @@
-"""Bound the links of a file by parts of it that are searched each by itself: the sum of their bounds.
+"""Bound the links of a file by the sum of bounds on its parts, each searched separately.
 
 Among thousands of records that exclude each other in many ways a search proves little, among fifty nearly
-everything. No parameters link more of all records than the most that any link of each part. The price is that
-every part may have parameters of its own; so where there is time left, two parts become one, and so on.
+everything. No parameters link more records of the file than the sum of the maxima of its parts. The bound is
+weak because every part may have its own parameters; so while time remains, parts are merged in pairs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def search_part(whole: SearchTask, blocks: IndexArray, clock: Clock) -> PartSear
     """Search some blocks of a task; all records stay candidates."""
     pair = whole.searched.pair.part(blocks)
     searched = replace(whole.searched, pair=pair)
-    # What a part's bound rests on is known when its engine has ended; the run as a whole keeps the time.
+    # The evidence for a part's bound is complete when its engine ends; the run keeps the time.
     run = search(SearchTask(searched, whole.engine, clock, whole.options, orders=whole.orders), wait=True)
     if whole.orders:
         beside_orders(run, searched)
@@ -61,24 +61,24 @@ def search_part(whole: SearchTask, blocks: IndexArray, clock: Clock) -> PartSear
 
 
 Moment = tuple[float, float, float]
-"""Of a trace: seconds, value, bound."""
+"""Point of a trace: seconds, value, bound."""
 
 _FIRST = ("", "compare", "attack")
-"""Phases of a search before it is at work on the proof; there may be attacks later, too."""
+"""Phases before the proof begins; attacks may follow later."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some blocks, and what is proven of them."""
+    """Some blocks and the results of their search."""
 
     blocks: IndexArray  # (any,): ascending
-    weight: float  # of all of them
+    weight: float  # bound of the unmerged search
     search: PartSearch | None = None  # of these blocks; None where there was none
-    halves: tuple[Part, ...] = ()  # the two that it is made of; none of a part of the first round
+    halves: tuple[Part, ...] = ()  # the two parts merged into it; none in the first round
 
     @property
     def bound(self) -> float:
-        """The weight that no parameters exceed: by its own search, or by its halves."""
+        """Smallest known bound: of its own search, or the sum of its halves."""
         bounds = [self.weight]
         if self.search is not None:
             bounds.append(self.search.bound)
@@ -88,11 +88,11 @@ class Part:
 
     @property
     def settled(self) -> bool:
-        """Whether known parameters link as many as the bound allows."""
+        """Whether known parameters reach the bound."""
         return self.search is not None and self.search.linked >= self.bound - 1e-9
 
     def deciding(self) -> Iterator[Part]:
-        """The parts with the searches that the bound is the sum of, or without any."""
+        """List the parts whose bounds are summed, with their searches or without."""
         if self.halves and sum(half.bound for half in self.halves) <= self.bound:
             for half in self.halves:
                 yield from half.deciding()
@@ -101,9 +101,9 @@ class Part:
 
 
 class UntilHopeless(Beside):
-    """Clock of a search of all records that ends early where its gap stays wide.
+    """Clock of the search of all records that ends early if its gap stays wide.
 
-    That is judged from the moment when it is at work on the proof, not while it still makes rows.
+    The gap is judged from the start of the proof on, not while rows are built.
     """
 
     def __init__(self, task: SearchTask) -> None:
@@ -117,14 +117,14 @@ class UntilHopeless(Beside):
         self.ended_early = False  # for a gap that stays wide
 
     def note(self, progress: Progress) -> None:
-        """Note the interval, and pass the report on."""
+        """Record the interval, and pass the report on."""
         self._proving = self._proving or progress.phase not in _FIRST
         self._hopeless = self._proving and progress.bound - progress.value > self._wide
         if self._report is not None:
             self._report(progress)
 
     def end(self) -> None:
-        """The search is over: what it leaves behind, such as its evaluator, goes by the run's own time."""
+        """Release the early limit: the evaluator and others then follow the run's clock."""
         self._over = True
 
     @property
@@ -136,10 +136,10 @@ class UntilHopeless(Beside):
 
 
 def search_whole(task: SearchTask) -> tuple[Run, tuple[Part, ...]]:
-    """Search all records; where that proves little in its time, parts of them.
+    """Search all records; where the gap stays wide, search parts of them.
 
-    The bound covers orders, too (`beside_orders`). The parts are those that the bound is the sum of; none
-    where it is the bound of a search of all records.
+    The bound covers orders, too (`beside_orders`). Returns the parts whose bounds are summed; none where the
+    bound is that of the search of all records.
     """
     searched, steering = task.searched, task.options.steering.parts
     task = replace(task, workers=counting_by(task.pool, searched.pair))
@@ -156,7 +156,7 @@ def search_whole(task: SearchTask) -> tuple[Run, tuple[Part, ...]]:
             run, parts = in_time(work, task.clock)
         finally:
             work.close()
-        if not _over(run):  # all is one part, or smaller ones have done all that they can
+        if not _over(run):  # one part is left, or smaller ones have reached the bound
             run, parts = _once_more(task, run, parts)
     return beside_orders(run, searched), parts
 
@@ -167,7 +167,7 @@ def _over(run: Run) -> bool:
 
 
 def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[Run, tuple[Part, ...]]:
-    """Search all records to the end from what is known: without a limit, until it is proven."""
+    """Search all records to the end from the known results, where there is no time limit."""
     incumbent, clock, report = known.incumbent, task.clock, task.report
     began = clock.seconds
 
@@ -179,7 +179,7 @@ def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[R
     start = Start(incumbent.solution, np.ones(task.searched.pair.blocks, dtype=np.bool_))
     counted = known.orders.counted
     run = search(replace(task, report=tell, starts=[start], orders=not counted))
-    if run.incumbent.value < incumbent.value:  # there was no time to count what is known
+    if run.incumbent.value < incumbent.value:  # there was no time to recount the start
         return known, parts
     run.incumbent.report = report
     run.incumbent.trace = continued(incumbent.trace, run.incumbent.trace)
@@ -192,13 +192,13 @@ def _once_more(task: SearchTask, known: Run, parts: tuple[Part, ...]) -> tuple[R
     if run.incumbent.bound <= incumbent.bound:
         return run, ()
     run.incumbent.tighten(incumbent.bound)
-    # Less time may have shown fewer lost blocks, and the parts were made of the others.
+    # In less time fewer lost blocks were found, and the parts were made of the others.
     run.system = known.system
     return run, parts
 
 
 def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
-    """A trace with the moments of a later search that improve on it."""
+    """Extend a trace by the improvements of a later search."""
     found = list(trace)
     for at, value, bound in later:
         _, most, least = found[-1]
@@ -210,7 +210,7 @@ def continued(trace: Sequence[Moment], later: Sequence[Moment]) -> list[Moment]:
 def chosen_workers(
     task: SearchTask, pooled: Workers[SearchTask] | None, pieces: int, *, worth: bool
 ) -> Workers[SearchTask]:
-    """The workers of the run; else processes, with processors and enough to do for each."""
+    """Choose the workers: those of the run, or processes if processors and work suffice."""
     if pooled is not None:
         return pooled
     processors = task.clock.processors
@@ -221,7 +221,7 @@ def chosen_workers(
 
 
 class _PartSearches:
-    """Searches of parts, round by round; `run` has their bound as soon as it is better."""
+    """Searches of parts, round by round; `run` adopts their bound as soon as it is better."""
 
     def __init__(self, task: SearchTask, run: Run) -> None:
         self._task = replace(task, orders=False)
@@ -238,7 +238,7 @@ class _PartSearches:
         return Part(blocks, float(self._weight[blocks].sum()), None, halves)
 
     def do(self) -> tuple[Run, tuple[Part, ...]]:
-        """Rounds of larger and larger parts, until time is over."""
+        """Search rounds of ever larger parts, until time is over."""
         clock = self._clock
         with memory_errors(clock):
             self.run.incumbent.enter("parts")
@@ -254,7 +254,7 @@ class _PartSearches:
         return self.so_far()
 
     def _attack(self) -> None:
-        """Where one part is left, its parameters are an attack on all records: no others can be linked."""
+        """Adopt the parameters of a single remaining part as an attack on all records."""
         run, found = self.run, self.parts[0].search
         if len(self.parts) == 1 and found is not None:
             theta = run.system.aggregator.domain.exact(found.theta)
@@ -262,12 +262,12 @@ class _PartSearches:
 
     @property
     def _done(self) -> bool:
-        """Whether lowering the bound is useless: parameters or an order that link as many are known."""
+        """Whether a lower bound is useless: known parameters or an order link as many."""
         incumbent, best = self.run.incumbent, self.run.orders.best
         return incumbent.proven or (best is not None and best.weight >= incumbent.bound)
 
     def so_far(self) -> tuple[Run, tuple[Part, ...]]:
-        """A copy of what is known now, as the thread may go on for a while."""
+        """Copy the current results, as the thread may continue for a while."""
         run, incumbent = self.run, self.run.incumbent.frozen()
         outcome = out_of_time(incumbent, run.outcome)
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
@@ -275,18 +275,18 @@ class _PartSearches:
         return known, deciding if incumbent.bound < self._evens - 1e-9 else ()
 
     def close(self) -> None:
-        """End the processes, but for those of the run, which count what is to be shown."""
+        """Close the worker processes, except for those of the run, which do the final recount."""
         if self._workers is not None and self._workers is not self._pooled:
             self._workers.close()
 
     def _round(self) -> None:
-        """Search every part that is not settled, each for its share of the time."""
+        """Search every unsettled part for its share of the time."""
         clock, steering = self._clock, self._steering
         open_parts = [at for at, part in enumerate(self.parts) if not part.settled]
         longest = steering.seconds * len(self.parts[0].blocks) / steering.size
         workers = self._workers
         assert workers is not None
-        # Work is shared out evenly, so that it does not matter which part ends first.
+        # Equal shares, so that the result does not depend on the order in which parts end.
         fixed = None
         if clock.counts and clock.remaining is not None:
             fixed = min(longest, clock.remaining / max(1, len(open_parts)))
@@ -305,7 +305,7 @@ class _PartSearches:
             self._note(done, len(tasks))
 
     def _merge(self) -> None:
-        """Join parts in pairs, settled with settled, so that these have the best chance again."""
+        """Merge parts in pairs, settled with settled, as their bounds are most likely to stay tight."""
         order = sorted(range(len(self.parts)), key=lambda at: not self.parts[at].settled)
         merged = []
         for first, second in zip(order[::2], order[1::2], strict=False):

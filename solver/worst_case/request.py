@@ -1,4 +1,4 @@
-"""Hold the request of a fit: engine, limits, samples, workers, and what is written afterwards."""
+"""Hold the request of a fit: engine, limits, samples, workers, and output options."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ from linkrisk.solver.worst_case.sampled.samples import (
 )
 
 CERTIFICATE_SECONDS = 60.0
-"""How long a certificate may take without a time limit, and what is left to it at most where there is one."""
+"""Seconds for a certificate without a time limit, and the most reserved for it with one."""
 
 
 _CERTIFICATE_SHARE = 0.25
-"""Share of the time limit that a search leaves to its certificate."""
+"""Share of the time limit reserved for the certificate: more certifies harder proofs, and searches less."""
 
 
 _WRITING_SHARE = 0.3
-"""Share of the time limit that a search leaves to what is written of it at most."""
+"""Largest share of the time limit reserved for writing the output."""
 
 
 @dataclass(frozen=True)
 class FitRequest:
-    """How to solve, for every family."""
+    """How to solve, common to all families."""
 
     engine: Engine
     options: EngineOptions
     limits: Limits
     certificate: bool = False  # whether a certificate follows
-    # whether all records are searched, or samples
+    # how to sample, or not to
     sampling: SamplingChoice = field(default_factory=lambda: SamplingChoice(None))
     report: Reporter | None = None  # called with every progress report
     command: str | None = None  # the command line to note
     workers: PoolChoice = field(default_factory=PoolChoice)
     pool: WorkerPool = field(default_factory=WorkerPool)  # once the run has begun
-    proofs: bool = False  # whether several families keep what their certificates would be made of
-    # whether the certificate has seconds of its own: otherwise a part of the time limit is left to it
+    proofs: bool = False  # whether several families keep the data of their certificates
+    # whether the certificate has its own seconds; otherwise a part of the time limit is reserved
     own_seconds: bool = False
-    page: float = 0.0  # seconds left for what is written afterwards
-    listed: float = 0.0  # and more of them for each record of each family
-    settings: Mapping[str, Any] = field(default_factory=dict)  # options that the result records, too
+    page: float = 0.0  # seconds reserved for writing
+    listed: float = 0.0  # and further ones for each record of each family
+    settings: Mapping[str, Any] = field(default_factory=dict)  # options recorded in the result
 
     @contextmanager
     def with_pool(self) -> Iterator[FitRequest]:
-        """The request with its workers, until it is done; UsageError where they cannot be had."""
+        """Open the worker pool of the request for its duration; UsageError if that fails."""
         with open_pool(self.workers) as pool:
             yield replace(self, pool=pool)
 
     def compile(self, *parts: str) -> None:
-        """Compile parts of the program, here and at the workers, before a clock runs."""
+        """Compile kernels, here and on the workers, before a clock runs."""
         for part in parts:
             compile_once(part, self.report)
             self.pool.prepare(compile_once, part)
 
     def clock(self, problem: Problem, families: int = 1) -> Clock:
-        """A clock with the limits of the request, running since the problem was set up.
+        """Start a clock with the limits of the request, from when the problem was set up.
 
-        It leaves some seconds to what is written of so many families, and to their certificate.
+        It reserves time for writing the output of so many families, and for their certificate.
         """
         clock, records = self.limits.clock(problem.seconds), problem.pair.blocks
         if clock.time_limit is not None:

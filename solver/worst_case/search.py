@@ -1,7 +1,7 @@
-"""Search one problem within its limits: rows, first attacks and engine.
+"""Search one problem within its limits: first attacks, rows and engine.
 
-The work runs in a thread of its own. It asks the clock everywhere; where a step takes longer than the clock
-allows, the answer does not wait for it: what is known by then is the answer.
+The work runs in its own thread and polls the clock; if a step overruns the clock, the search returns the
+current answer without waiting.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from linkrisk.solver.run.work import COMPARISON
 from linkrisk.solver.worst_case.search_state import Orders, Run, out_of_time, pairs_of, problem_system
 
 _ROW = 5.0
-"""What making a row costs, in comparisons; finding the implied ones included."""
+"""Cost of making a row, in comparisons; finding implied rows included."""
 
 _FIRST = 1.0
-"""Seconds beyond the limit for the first attacks, which a busy machine must not prevent."""
+"""Seconds beyond the limit for the first attacks, for busy machines."""
 
 _UNSEEN = (
     "the {} limit was reached before all records were compared: the bound counts the others as re-identified"
@@ -49,51 +49,51 @@ _UNSEEN = (
 
 @dataclass(frozen=True)
 class Start:
-    """Parameters and proof from another search of these blocks."""
+    """Warm start: parameters and proof from another search of these blocks."""
 
     theta: FloatArray  # (dimension,): as this family has them
-    linked: BoolArray  # (blocks,): which blocks they linked there, so that these can be counted first
-    cores: tuple[frozenset[int], ...] = ()  # blocks not linkable together there, to be tried first
-    same_draw: bool = False  # searched on the same samples, so independent of the records outside of them
-    bound: float = np.inf  # what no parameters link, where a search of this family has proved that
+    linked: BoolArray  # (blocks,): blocks that they linked there, which are counted first
+    cores: tuple[frozenset[int], ...] = ()  # cores found there, to be tested first
+    same_draw: bool = False  # from the same samples, so independent of the records outside
+    bound: float = np.inf  # upper bound on the linked weight, if proved for this family
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """One search, made once and handed on: what is searched, how, for how long, and by which workers."""
+    """One search: problem, engine, limits and workers, handed on as one object."""
 
     searched: Searched
     engine: Engine
-    clock: Clock  # the answer comes a moment after it has run out, whatever is being done then
+    clock: Clock  # the answer comes at most a moment after its end
     options: EngineOptions
     report: Reporter | None = None  # called with every progress report
-    starts: Sequence[Start] = ()  # the answer links no fewer than each of them that there is time for
+    starts: Sequence[Start] = ()  # warm starts; the answer links no fewer than any counted
     pool: WorkerPool = field(default_factory=WorkerPool)
-    prove: bool = True  # whether a sharp bound is wanted; if not, the search ends with the attack
-    orders: bool = True  # whether to count lexicographic comparison, so that `beside_orders` can be called
-    others: bool = True  # whether to count baselines outside of the family, to be shown beside it
-    workers: BlockWorkers | None = None  # counts where there is much to count
+    prove: bool = True  # whether a tight bound is wanted; if not, the search ends with the attack
+    orders: bool = True  # whether to count lexicographic comparison, for `beside_orders`
+    others: bool = True  # whether to count baselines outside the family, for comparison
+    workers: BlockWorkers | None = None  # workers that count large files
 
     def __getstate__(self) -> dict[str, Any]:
-        """What workers share: they have clocks, reports and processes of their own."""
+        """Pickle the task without clock, callbacks and pools."""
         own = {"clock": Clock(None), "report": None, "starts": (), "pool": WorkerPool(), "workers": None}
         return {**self.__dict__, **own}
 
 
 def search(task: SearchTask, *, wait: bool = False) -> Run:
-    """Attack and bound the worst case of a problem until they meet or the clock has run out.
+    """Search attack and bound of a problem until they meet or the clock has run out.
 
-    The bound is that of distances that differ by more than a tie: see `beside_orders`. `wait` is whether to
-    wait for a step that overruns the clock, as its result may be worth it.
+    The bound covers distances that differ by more than a tie: see `beside_orders`. `wait`: whether to wait
+    for a step that overruns the clock, as its result may be worth it.
     """
     work = _Search(task)
     return work.do() if wait else in_time(work, task.clock)
 
 
 def count_starts(run: Run, starts: Sequence[Start]) -> None:
-    """Count what starts link, at the blocks that they linked before: of large files, a small part.
+    """Recount warm starts on the blocks that they linked before: of large files, a small part.
 
-    The best of them first, so that others, which cannot be better there, need not be counted.
+    The best come first, so that others, which cannot exceed them there, need not be counted.
     """
     aggregator, weight = run.system.aggregator, run.system.pair.weight
     for start in sorted(starts, key=lambda start: -float(weight[start.linked].sum())):
@@ -105,7 +105,7 @@ def count_starts(run: Run, starts: Sequence[Start]) -> None:
 
 
 class _Search:
-    """Work of one search; `run` is its state, a valid answer at every moment."""
+    """The phases of one search; `run` is its state, a valid answer at every moment."""
 
     def __init__(self, task: SearchTask) -> None:
         self._task, problem, clock = task, task.searched, task.clock
@@ -125,7 +125,7 @@ class _Search:
             task.workers.listen(self._tell)
 
     def _tell(self, tasks: str) -> None:
-        """Report how far a pass over all records is; later phases report other things."""
+        """Report the progress of a pass over all records."""
         incumbent = self.run.incumbent
         if incumbent.phase == "compare":
             incumbent.work = tasks
@@ -150,7 +150,7 @@ class _Search:
         return clock.expired and clock.now >= max(self._build.moment, first)
 
     def do(self) -> Run:
-        """First attacks, rows, engine."""
+        """Run first attacks, rows and engine."""
         run, clock = self.run, self._clock
         run.incumbent.enter("compare")
         run.incumbent.note()
@@ -173,7 +173,7 @@ class _Search:
         return run
 
     def so_far(self) -> Run:
-        """A copy of what is known now, as the thread may go on for a while."""
+        """Copy the current results, as the thread may continue for a while."""
         if not self._clock.stopped:
             self._attacked.wait(_FIRST)
         run, incumbent = self.run, self.run.incumbent.frozen()
@@ -183,7 +183,7 @@ class _Search:
         return replace(run, incumbent=incumbent, phases=dict(run.phases), outcome=outcome)
 
     def _count_known(self) -> None:
-        """First attacks: baselines of the family, and known parameters."""
+        """Count first attacks: baselines of the family, and warm starts."""
         run, aggregator = self.run, self._problem.aggregator
         own = own_attacks(aggregator, self._problem.pair)
         for name, theta in own.items():
@@ -194,9 +194,9 @@ class _Search:
             run.incumbent.improve(theta, run.evaluator.weight(aggregator.form(theta)))
 
     def _count_others(self) -> None:
-        """Count the baselines outside of the family, to be shown beside it.
+        """Count the baselines outside the family, for comparison.
 
-        What is lost for the family is not lost for them, so they have an evaluator of their own.
+        Blocks lost for the family are not lost for them, so they need their own evaluator.
         """
         unrestricted = self._evaluator()
         for name, form in baseline_forms(self._problem.pair).items():
@@ -213,8 +213,8 @@ class _Search:
     def _count_orders(self) -> None:
         """Count lexicographic comparison of attributes, before the search takes the time for it.
 
-        Every family that contains the weighted means comes as near to that as a double allows, and one that
-        contains the OWA to comparing ranks.
+        Every family that contains the weighted means approximates it as closely as doubles allow; one that
+        contains the OWA approximates comparison of ranks.
         """
         aggregator, pair = self._problem.aggregator, self._problem.pair
         build = self._build
@@ -233,14 +233,14 @@ class _Search:
         self.run.orders = Orders(tuple(found), counted=not late())
 
     def _estimate(self) -> None:
-        """Report how long a pass over all records takes, and leave time for one after the search."""
+        """Measure the time of a pass over all records, report it, and reserve time for the final recount."""
         clock, pair, incumbent = self._clock, self._problem.pair, self.run.incumbent
         build = self._build
         if pairs_of(self._problem) <= build.most_at_once:
             return
         few = Evaluator(_sample(pair, build.sampled), threads=1)
         form = self._problem.aggregator.form(incumbent.solution)
-        few.count(form)  # which puts the candidates into boxes, once for all counts
+        few.count(form)  # builds the candidates' index, once for all counts
         began = clock.seconds
         few.rank(form)
         seconds = (clock.seconds - began) / build.sampled * pair.blocks / self.run.evaluator.threads
@@ -250,7 +250,7 @@ class _Search:
             clock.reserve(min(build.most_reserved * clock.time_limit, build.moment + 1.5 * seconds))
 
     def _lose(self) -> None:
-        """Find the blocks that one rival alone keeps from being linked: a first bound, and less to count."""
+        """Find blocks that a single rival loses under all parameters: a first bound."""
         run, clock, pair = self.run, self._clock, self._problem.pair
         lost = marked(Lost(self._problem.aggregator), pair, lambda: clock.expired, self._task.workers)
         clock.spend(COMPARISON * pairs_of(self._problem))
@@ -259,7 +259,7 @@ class _Search:
         run.incumbent.tighten(run.system.kept_weight)
 
     def _must_grow(self) -> bool:
-        """Whether there are too many rows to take them all, by number, memory or time."""
+        """Decide whether to generate rows, because all of them exceed number, memory or time."""
         pair, aggregator = self._problem.pair, self._problem.aggregator
         pairs, build = pairs_of(self._problem), self._build
         if pairs > (build.most_reduced if aggregator.monotone else build.most_unreduced):
@@ -314,7 +314,7 @@ class _Search:
         run.outcome = outcome
 
     def _grow(self) -> None:
-        """Attack and search on rows that grow where they matter."""
+        """Attack and search with row generation."""
         run, clock, choices = self.run, self._clock, self._choices
         steering = choices.steering
         pair, aggregator = self._problem.pair, self._problem.aggregator
@@ -334,10 +334,10 @@ class _Search:
 
 
 def _comparing(pairs: float, aggregator: Aggregator) -> float:
-    """Operations of making rows of so many pairs of records."""
+    """Count the operations of making rows of so many pairs of records."""
     return _ROW * COMPARISON * pairs * aggregator.dimension
 
 
 def _sample(pair: LinkagePair, blocks: int) -> LinkagePair:
-    """A few of the blocks, spread evenly, with all candidates."""
+    """Select a few blocks, evenly spaced, with all candidates."""
     return pair.part(np.linspace(0, pair.blocks - 1, blocks).astype(np.intp))

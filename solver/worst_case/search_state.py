@@ -1,4 +1,4 @@
-"""Keep the state of a search, which is its answer whenever it ends."""
+"""Keep the state of a search, which is a valid answer at every moment."""
 
 from __future__ import annotations
 
@@ -27,52 +27,52 @@ _UNCOUNTED = (
 
 @dataclass(frozen=True)
 class Orders:
-    """Links of lexicographic comparison of attributes or ranks, which bounds must not be below."""
+    """Links of lexicographic comparison of attributes or ranks, which bounds must cover."""
 
     found: tuple[Ordered, ...] = ()  # the best order of each kind that is a limit of the family
     counted: bool = False  # whether there was time to count them
 
     @property
     def best(self) -> Ordered | None:
-        """The order that links most."""
+        """Best order."""
         return max(self.found, key=lambda order: order.weight, default=None)
 
 
 @dataclass
 class Run:
-    """The state of a search, and in the end its answer."""
+    """State of a search, and finally its answer."""
 
     incumbent: Incumbent[FloatArray]  # attack and bound
     evaluator: Evaluator  # has counted them
     system: BlockSystem  # the rows that the engine works on
-    outcome: EngineResult  # how the engine ended; until then, what is to be said when the run is cut off
+    outcome: EngineResult  # outcome of the engine; until then, that of an interrupted run
     phases: dict[str, float] = field(default_factory=dict)  # seconds by phase
     # weight linked by each distance that needs no learning; None where there was no time to count it
     baselines: dict[str, float | None] = field(default_factory=dict)
-    orders: Orders = Orders()  # what the bound must not be below (`beside_orders`)
-    # (blocks,),: blocks linked by the order of attributes or ranks that has raised the bound
+    orders: Orders = Orders()  # links that the bound must cover (`beside_orders`)
+    # (blocks,): blocks linked by the order that has raised the bound
     in_order: BoolArray | None = None
 
     @property
     def out_of_reach(self) -> BoolArray:
-        """Blocks that one rival alone keeps from being linked, except for those that an order links."""
+        """Mark blocks that one rival dominates, except for those that a lexicographic order links."""
         lost = self.system.lost
         return lost if self.in_order is None else lost & ~self.in_order
 
     @cached_property
     def final(self) -> Evaluation:
-        """Evaluation of every block under the best parameters, as far as the time limit and a moment allow.
+        """Evaluate every block under the best parameters, within the time limit and a short grace period.
 
-        Blocks that neither this nor the count of these parameters has compared are not `settled`.
+        Blocks compared neither here nor in the recount of these parameters are not `settled`.
         """
         aggregator, incumbent = self.system.aggregator, self.incumbent
-        # As they are written, and exactly in the domain.
+        # As written to JSON, and exactly in the domain.
         incumbent.solution = aggregator.domain.exact(incumbent.solution)
         until = last_call(incumbent.clock)
         evaluation = self.evaluator.rank(
             aggregator.form(incumbent.solution), stop=lambda: incumbent.clock.seconds >= until
         )
-        # What was counted in part before may now be more; and less, by a rounding that was moved inside.
+        # An earlier partial count may now be higher, or lower by the rounding into the domain.
         incumbent.improve(incumbent.solution, evaluation.linked_weight)
         if evaluation.settled.all():
             incumbent.value = evaluation.linked_weight
@@ -86,7 +86,7 @@ class Run:
 
 
 def out_of_time(incumbent: Incumbent[FloatArray], outcome: EngineResult | None = None) -> EngineResult:
-    """How a run ends: as its engine says, or cut off by the clock before its engine has ended."""
+    """Set the outcome: the engine's, or that of a run cut off by its clock."""
     if outcome is None:
         outcome = EngineResult(Status.FEASIBLE, limit=None, margin=None, phases={}, model=None, versions={})
     if incumbent.proven:
@@ -96,7 +96,7 @@ def out_of_time(incumbent: Incumbent[FloatArray], outcome: EngineResult | None =
 
 
 LARGEST_SYSTEM = 40_000_000
-"""Most pairs of a block and a candidate for a big-C model that leaves dominated rows out."""
+"""Most pairs of block and candidate for a big-C model without dominated rows: memory limits it."""
 
 LARGEST_UNREDUCED = 4_000_000
 """Most pairs for a big-C model with a row for each of them."""
@@ -110,7 +110,7 @@ def problem_system(
     clock: Clock | None = None,
     steering: BuildSteering = STEERING.build,
 ) -> BlockSystem:
-    """The inequalities of every block, or of as many as a share of the clock's time allows.
+    """Build the rows of every block, or of as many as a share of the clock's time allows.
 
     UsageError when there are more pairs than a big-C model can hold.
     """
@@ -136,7 +136,7 @@ def problem_system(
 
 
 def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> Incumbent[FloatArray]:
-    """Equal weights as the first attack, and all blocks that are not lost as the first bound."""
+    """Make the first incumbent: equal weights as attack, and all blocks that are not lost as bound."""
     theta = system.aggregator.equal()
     linked = evaluator.weight(system.aggregator.form(theta))
     incumbent = Incumbent(clock, theta, linked, system.kept_weight)
@@ -145,7 +145,7 @@ def first_incumbent(system: BlockSystem, evaluator: Evaluator, clock: Clock) -> 
 
 
 def pairs_of(problem: Searched) -> int:
-    """Number of pairs of a block and a candidate."""
+    """Count the pairs of a block and a candidate."""
     return problem.pair.blocks * len(problem.pair.candidates)
 
 
@@ -162,9 +162,9 @@ _ORDERS_UNCOUNTED = (
 
 
 def beside_orders(run: Run, searched: Searched) -> Run:
-    """Raise the bound where lexicographic comparison links more, and add a note, also if it was not counted.
+    """Raise the bound to the links of lexicographic comparison, and note it, also if not counted.
 
-    A bound on distances that differ by more than ties does not cover orders.
+    A bound on distances that differ by more than ties does not cover lexicographic orders.
     """
     notes, pair, incumbent = list(run.outcome.notes), searched.pair, run.incumbent
     best = run.orders.best
@@ -180,7 +180,7 @@ def beside_orders(run: Run, searched: Searched) -> Run:
 
 
 def _described(best: Ordered, attributes: tuple[str, ...]) -> str:
-    """The order of comparison in words."""
+    """Describe an order of comparison in words."""
     ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(attributes))]
     names = ranks if best.ranked else [shown_name(name) for name in attributes]
     said = " and then ".join(names[k] for k in best.order)

@@ -1,4 +1,4 @@
-"""Summarise the answer of `compare`: every optimiser beside the others, and contradictions."""
+"""Summarise the answer of `compare`: one line per optimiser, and contradictions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS = (
 
 
 def comparison(result: Json) -> Document:
-    """Of the JSON of `compare`."""
+    """Summarise the JSON of `compare`."""
     rows = result["backends"]
     total = result.get("total_weight", result["records"])
     claims = sum(row["status"] == Status.OPTIMAL for row in rows)
@@ -39,7 +39,7 @@ def comparison(result: Json) -> Document:
 
 
 def _model(rows: Sequence[Json]) -> Iterator[str]:
-    """The size of the model, of which the exact engine has none."""
+    """Describe the size of the big-C model, which the exact engine does not build."""
     for row in rows:
         if row["rows"] is not None:
             yield f"model: {row['rows']} rows, {row['columns']} columns, {row['nonzeros']} non-zeros"
@@ -47,7 +47,7 @@ def _model(rows: Sequence[Json]) -> Iterator[str]:
 
 
 def _row(row: Json, total: float) -> list[Any]:
-    """A line of the table, without a trivial bound and its gap."""
+    """Make a line of the table, without a trivial bound and its gap."""
     most = row["linked_upper_bound"]
     says = most is None or row["status"] == Status.OPTIMAL or is_bound(row["linked"] or 0.0, most, total)
     left_out = () if says else ("linked_upper_bound", "gap")
@@ -55,7 +55,7 @@ def _row(row: Json, total: float) -> list[Any]:
 
 
 def _beyond_margin(result: Json) -> Iterator[str]:
-    """Why links may exceed a bound of a backend; the exact engine's covers links of any margin."""
+    """Explain why links may exceed a backend's bound; the exact engine's covers links of any margin."""
     bounds = [row["linked_upper_bound"] for row in result["backends"] if row["backend"] is not None]
     least = min((bound for bound in bounds if bound is not None), default=math.inf)
     if max((row["linked"] or 0.0 for row in result["backends"]), default=0.0) > least:

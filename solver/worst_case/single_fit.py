@@ -43,25 +43,25 @@ from linkrisk.solver.worst_case.search import SearchTask, Start
 from linkrisk.solver.worst_case.search_state import Run
 
 _LEAST_SECONDS = 0.5
-"""A certificate has so many, however late the search has ended."""
+"""Minimum seconds for a certificate, however late the search has ended."""
 
 _SAME_WEIGHT = Fraction(1, 10**9)
-"""Relative difference of a sum of doubles from the exact one."""
+"""Relative tolerance between a sum of doubles and the exact sum."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A result, and what its certificate would be made of."""
+    """A result, and the data of its certificate."""
 
     result: FamilyFit  # without a certificate
     problem: Problem
     run: Run  # of all records
     samples: SampledRun | None = None  # where samples were searched
-    parts: tuple[Part, ...] = ()  # what the bound is the sum of, where parts were searched and came to more
+    parts: tuple[Part, ...] = ()  # the parts whose bounds are summed, where that is the bound
 
     @property
     def cores(self) -> tuple[frozenset[int], ...]:
-        """Blocks proved not to be linkable together."""
+        """Sets of blocks proved not to be linkable together."""
         proof = self.run.outcome.proof
         if not self.parts:  # the rows of the run are those of its proof
             return () if proof is None else proof.excluding(self.run.system)
@@ -73,7 +73,7 @@ class Fitted:
         )
 
     def certified(self, seconds: float | None = None) -> FamilyFit:
-        """The result with its certificate, or with a note why there is none.
+        """Return the result with its certificate, or with a note why there is none.
 
         `seconds` limits it; when absent, the rest of the time limit, or `CERTIFICATE_SECONDS` without one.
         Ctrl-C, a cancel token and any error end the attempt, not the result.
@@ -102,9 +102,7 @@ class Fitted:
             return self._without_certificate("stopped before it was made")
         except CertificateError as error:
             return self._without_certificate(str(error))
-        except (
-            Exception
-        ) as error:  # a fault in making a certificate must not cost the result of a long search
+        except Exception as error:  # a failed certificate must not cost the result of a long search
             return self._without_certificate(f"{type(error).__name__}: {error}")
         if self.samples is None:
             result, weaker = self._as_proven(certificate)
@@ -115,7 +113,7 @@ class Fitted:
         return replace(result, details=details, certificate=certificate)
 
     def _certified_samples(self, samples: SampledRun, seconds: float) -> dict[str, Any]:
-        """The certificate of the samples that were searched."""
+        """Certify the samples that were searched."""
         if not self.result.details["sampling"]["counted"]["all"]:
             raise CertificateError("there was no time to count the attack on all records")
         return certify_samples(
@@ -132,7 +130,7 @@ class Fitted:
         )
 
     def _proven(self, search: PartSearch | None, blocks: IndexArray) -> ProvenSearch | IndexArray:
-        """What was proven of some blocks, or these alone where they were not searched."""
+        """Collect the evidence on some blocks, or none where they were not searched."""
         if search is None:
             return blocks
         bound = Fraction(search.bound) * Fraction(self.problem.survey.unit)
@@ -140,11 +138,11 @@ class Fitted:
 
     @property
     def _proved(self) -> Fraction:
-        """The bound of the search; in the population where there are sampling weights."""
+        """Return the bound of the search, in units of the sampling weights if there are any."""
         return Fraction(self.run.incumbent.bound) * Fraction(self.problem.survey.unit)
 
     def _as_proven(self, certificate: Mapping[str, Any]) -> tuple[FamilyFit, list[str]]:
-        """The result with no lower bound than its certificate proves, and a note where that is more."""
+        """Raise the result's bound to the one that its certificate proves, with a note where they differ."""
         result, here, most = self.result, weight_of_bound(certificate["bound"]), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
             return result, []
@@ -163,7 +161,7 @@ class Fitted:
         return bounded, [said]
 
     def _weaker_samples(self, samples: SampledRun, parts: Sequence[Mapping[str, Any] | None]) -> list[str]:
-        """A note where the certificate proves less of some samples than their searches did."""
+        """Note where the certificate's bounds on samples are weaker than those of the searches."""
         unit = Fraction(self.problem.survey.unit) * (1 + _SAME_WEIGHT)
         less = sum(
             part is None or weight_of_bound(part["bound"]) > Fraction(samples.searches[at].bound) * unit
@@ -188,8 +186,8 @@ def fit_one(
 ) -> Fitted:
     """Search one family; UsageError before the search if `verify` could not check its certificate.
 
-    `clock` replaces one with the limits of the request; compilation is done, then. `starts` are parameters
-    that the result links no fewer records than.
+    `clock` replaces one with the limits of the request, and compilation is done then. The result links no
+    fewer records than each of `starts`.
     """
     samples = drawn_samples(problem, request)
     if request.certificate:
@@ -219,9 +217,9 @@ def fit_one(
 
 
 def planned(problem: Problem, request: FitRequest) -> Plan | None:
-    """Plan of the samples; None where all records are searched; UsageError as `drawn_samples`."""
+    """Plan the samples; None where all records are searched; UsageError as in `drawn_samples`."""
     choice, pair = request.sampling, problem.pair
-    # What was asked for, and not how many workers a scheduler has just now: the plan must not depend on that.
+    # By the requested pool, not by the workers present: the plan must be reproducible.
     asked = request.workers.workers or request.limits.threads or processors()
     workers = 1 if request.limits.work is not None else asked
     return make_plan(
@@ -235,9 +233,9 @@ def planned(problem: Problem, request: FitRequest) -> Plan | None:
 
 
 def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
-    """Draw the samples to be searched, before any record is compared; None to search all records.
+    """Draw the samples before any record is compared; None to search all records.
 
-    UsageError when there are not as many records, or a stratum has one.
+    UsageError when the file is too small, or a stratum has one record.
     """
     choice, pair, plan = request.sampling, problem.pair, planned(problem, request)
     if plan is None:
@@ -249,7 +247,7 @@ def drawn_samples(problem: Problem, request: FitRequest) -> Samples | None:
 
 
 def check_certifiable(described: dict[str, Any]) -> None:
-    """Refuse what `verify` does not know before anything is searched."""
+    """Refuse options that `verify` does not support before anything is searched."""
     reason = why_not_certifiable(described)
     if reason is not None:
         raise UsageError(f"no certificate is possible, {reason}: leave the certificate out")

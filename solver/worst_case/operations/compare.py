@@ -1,4 +1,4 @@
-"""`compare`: solve by the exact engine and one model on every backend, side by side and recounted."""
+"""`compare`: solve by the exact engine and one model on every backend, and recount."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ComparisonResult(Result):
 
     @property
     def no_answer(self) -> str | None:
-        """Why there is no answer, where none of them came back with any; None where one did."""
+        """Give the reason why no competitor returned an answer; None where one did."""
         found = [answered(row.status, row.linked, row.linked_upper_bound) for row in self.rows]
         return no_answer(self.rows, found)
 
@@ -127,7 +127,7 @@ def compare(asked: CompareOptions) -> ComparisonResult:
 
 
 def _request(asked: CompareOptions) -> FitRequest:
-    """The request, checked before anything is read."""
+    """Check the request before anything is read."""
     options, _ = engine_options(
         seed=asked.seed,
         threads=asked.threads,
@@ -146,14 +146,14 @@ def _request(asked: CompareOptions) -> FitRequest:
 
 
 def _in_population(row: BackendRow, unit: float) -> BackendRow:
-    """A row whose linked weights are in the units of the sampling weights."""
+    """Convert the linked weights of a row to units of the sampling weights."""
     found = {name: getattr(row, name) for name in _WEIGHTS}
     changed: dict[str, Any] = {name: None if each is None else each * unit for name, each in found.items()}
     return replace(row, **changed)
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Refuse a backend that comes again, or whose optimiser is not installed."""
+    """Refuse backends listed twice, or without their optimiser."""
     for at, name in enumerate(names):
         if name in names[:at]:
             raise UsageError(f"the backend {name!r} is given twice; give it once")

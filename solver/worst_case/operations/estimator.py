@@ -1,4 +1,4 @@
-"""Wrap the worst case as a scikit-learn estimator: learned on some records, judged on others."""
+"""Wrap the worst case as a scikit-learn estimator: fitted on some records, scored on others."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         """
         comparison = compare_files(*self._values(*self._tables(original, masked)), **self._comparing())
         rows, form = np.arange(len(comparison.queries)), self._form()
-        # A block for each record that is linked; who belongs to it does not matter.
+        # One block per record to be linked; partners do not matter here.
         pair = pair_of(comparison, rows, np.zeros_like(rows), np.ones(rows.size), Ties.STRICT)
         candidates, nearest = np.arange(len(comparison.candidates)), np.empty_like(rows)
         for some, distances in pair.chunks(form.differences):
@@ -185,7 +185,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
     def _problem(
         self, asked: FitOptions, original: Table, masked: Table, partner: ArrayLike | None
     ) -> Problem:
-        """The problem of two tables, aligned by a column of ids that is added to them."""
+        """Build the problem of two tables, aligned by a temporary column of ids."""
         rows = partner_rows(partner, original, masked)
         ids = partner_ids(rows, len(original.frame), len(masked.frame))
         column = "record"
@@ -220,12 +220,12 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         self._known = KnownValues.of(compared.queries, compared.candidates, np.array(numeric, dtype=np.intp))
 
     def _loaded(self, original: TableLike, masked: TableLike) -> tuple[Table, Table]:
-        """Two tables, with names and ids as text files have them."""
+        """Load two tables with the names and ids that text files have."""
         text = (*listed_categories(self.nominal, self.ordinal, self._schema), *text_columns(self._schema))
         return load_table(original, "original", text), load_table(masked, "masked", text)
 
     def _tables(self, original: TableLike, masked: TableLike) -> tuple[Table, Table]:
-        """Two tables that have what was learned from."""
+        """Load two tables with the attributes of the fit."""
         check_is_fitted(self)
         tables = self._loaded(original, masked)
         found = len(tables[0].columns)
@@ -242,7 +242,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         return first, second
 
     def _values(self, original: Table, masked: Table) -> tuple[FloatArray, FloatArray]:
-        """What is compared, as numbers; NaN where one is missing."""
+        """Convert the compared attributes to numbers, NaN where missing."""
         return (
             recoded_values(
                 attribute_values(original, self.attributes_, self._categorical),
@@ -253,7 +253,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         )
 
     def _comparing(self) -> dict[str, Any]:
-        """How records are compared: in units that were learned, where values are missing by those learned."""
+        """Set up the comparison: learned units, and learned replacements of missing values."""
         unchanged = np.zeros(len(self.attributes_) - len(self._categorical))
         as_they_are = FileMoments(*((unchanged, unchanged + 1.0),) * 2)
         return {
@@ -277,7 +277,7 @@ WorstCaseLinkage.__doc__ = (WorstCaseLinkage.__doc__ or "").replace(
 
 
 def partner_rows(partner: ArrayLike | None, original: Table, masked: Table) -> IndexArray:
-    """Masked row of each original record; UsageError when that is unknown or not an integer."""
+    """Find the masked row of each original record; UsageError when unknown or not an integer."""
     if partner is None:
         sizes = f"{len(original.frame)} original and {len(masked.frame)} masked records"
         if len(original.frame) != len(masked.frame):
@@ -292,7 +292,7 @@ def partner_rows(partner: ArrayLike | None, original: Table, masked: Table) -> I
 
 
 def partner_ids(partner: IndexArray, originals: int, masked: int) -> tuple[list[str], list[str]]:
-    """Ids by which the records of both files are aligned."""
+    """Make ids that align the records of both files."""
     if len(partner) != originals:
         given = f"{len(partner)} partners for {originals} original records"
         raise UsageError(f"{given}: give one for each, -1 for none")

@@ -73,7 +73,7 @@ def fit(asked: FitOptions) -> FitResult:
 
 
 def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
-    """The request of `fit`, checked before anything is read."""
+    """Check the request of `fit` before anything is read."""
     limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
     sampling = sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata)
     workers = pool_choice(asked.scheduler, asked.workers)
@@ -101,7 +101,7 @@ def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
 
 
 def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
-    """Search the family that is asked for, ready to be certified; or all of several."""
+    """Search the requested family, ready for its certificate; or all of several."""
     names, options = several(asked.aggregator), _problem_options(asked)
     with request.with_pool() as ready:
         if names is not None:
@@ -110,7 +110,7 @@ def find(asked: FitOptions, request: FitRequest) -> Fitted | FitResult:
 
 
 def _problem_options(asked: FitOptions) -> ProblemOptions:
-    """Take the options of the problem out of the request; of several families, those for all of them."""
+    """Extract the options of the problem; of several families, those common to all."""
     one = asked.aggregator if isinstance(asked.aggregator, str) else ALL
     return recorded(part(ProblemOptions, asked, aggregator=one))
 
@@ -123,9 +123,9 @@ def fit_request(
     given: Sequence[str] = (),
     certificate: bool = False,
 ) -> FitRequest:
-    """How to solve, checked before anything is read; `given` are settings that the engine must take.
+    """Check engine and limits before anything is read; `given` are settings that the engine must accept.
 
-    UsageError when it cannot be done that way.
+    UsageError otherwise.
     """
     runner = get_engine(engine or choose_engine(given), options)
     check_taken(runner, given)
@@ -148,7 +148,7 @@ def fit_request(
 def sampling_choice(
     sample: int | str | None, samples: int | None, confidence: float, strata: str | None
 ) -> SamplingChoice:
-    """Sampling options of `fit`; UsageError when no file could satisfy them."""
+    """Make the sampling options; UsageError when no file could satisfy them."""
     for value, what in ((sample, "sample"), (samples, "number of samples")):
         if value is None or (what == "sample" and value == AUTOMATIC):
             continue

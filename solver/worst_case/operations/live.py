@@ -1,4 +1,4 @@
-"""Display the closing bound in a notebook, while a call runs."""
+"""Display the closing gap in a notebook during a call."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from linkrisk.solver.run.progress import MEASURES, Progress, Reporter, notebook,
 from linkrisk.solver.schemas.intervals import is_bound, percents, shares_of
 
 EVERY = 0.5
-"""Seconds between two drawings at least."""
+"""Minimum seconds between two updates: fewer updates cost the search less."""
 
 _ROWS = 6
-"""Of more searches, such as the maskings of a sweep, the last ones are shown."""
+"""Number of searches shown, the last ones of a sweep."""
 
 
 @contextmanager
 def watched(on_progress: Reporter | None) -> Iterator[Reporter | None]:
-    """Yield the caller's reporter of progress, or the output of the notebook's cell."""
+    """Yield the caller's progress callback, or the display of the notebook's cell."""
     display = notebook() if on_progress is None else None
     if display is None:
         yield on_progress
@@ -36,7 +36,7 @@ def watched(on_progress: Reporter | None) -> Iterator[Reporter | None]:
 
 
 class Live:
-    """Display of the state of each search, drawn anew at most twice a second."""
+    """Display of the state of each search, updated at most twice a second."""
 
     def __init__(self, display: Any) -> None:
         self._display, self._thread = display, threading.get_ident()
@@ -47,7 +47,7 @@ class Live:
         self._lock = threading.Lock()
 
     def report(self, progress: Progress) -> None:
-        """Note the state; draw it in its turn, in the thread of the cell, to which its output belongs."""
+        """Record the state; update the display in the thread of the cell, to which its output belongs."""
         with self._lock:
             self._last = progress
             if progress.counted and progress.phase != MEASURES:
@@ -57,7 +57,7 @@ class Live:
             self.draw()
 
     def draw(self) -> None:
-        """Draw the state, unless nothing has been reported."""
+        """Update the display, unless nothing has been reported."""
         with self._lock:
             searches, last = list(self._searches.values())[-_ROWS:], self._last
         if last is None:
@@ -71,7 +71,7 @@ class Live:
 
 
 class Picture:
-    """One state of a call, as HTML and as text."""
+    """State of a call, as HTML and as text."""
 
     def __init__(self, searches: list[Progress], last: Progress, seconds: float) -> None:
         self._searches, self._last, self._seconds = searches, last, seconds

@@ -1,8 +1,8 @@
-"""Derive confidence limits for a file from sampled searches, and from counts in stages.
+"""Derive confidence limits for a file from sampled searches, and from staged counts.
 
-A count in stages has a random order, and sizes fixed before any record is compared. Whatever ends it, the
-records of the last full stage are a random sample of the file, drawn before; each stage has its part of the
-error probability, so that the limits hold whichever stage is the last.
+A staged count has a random order, and sizes fixed before any record is compared. Whatever ends it, the
+records of the last complete stage are a random sample of the file; each stage has its share of the error
+probability, so that the limits hold whichever stage is the last (alpha spending).
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, METHOD, Sampl
 from linkrisk.solver.worst_case.sampled.search import SampledRun
 
 _ROUNDED = Fraction(1, 10**9)
-"""More than a sum of doubles is off, relative to it."""
+"""Relative rounding error allowed for a sum of doubles."""
 
 
 @dataclass(frozen=True)
 class StageLimit:
-    """Limit of one stage for the file."""
+    """Confidence limit of one stage for the file."""
 
     # samples, records, searched samples, their records, and how many of the samples were searched
     samples: int
     records: int
     searched: int
-    bound: float  # no parameters link more of these records: their weight
-    alpha: Fraction  # what it may be wrong with
+    bound: float  # weight of these records that no parameters exceed
+    alpha: Fraction  # error probability
     limit: float  # of the linked weight of the file, wrong with probability `alpha`
 
 
 def stage_limits(state: SampledRun) -> list[StageLimit]:
-    """The limit of every stage."""
+    """Compute the limit of every stage."""
     samples, weight = state.samples, state.run.system.pair.weight
     stages = []
     for stage, drawn in zip(samples.plan.stages, samples.draws, strict=True):
@@ -70,7 +70,7 @@ def stage_limits(state: SampledRun) -> list[StageLimit]:
 
 
 def file_limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction) -> float:
-    """Limit of the linked weight of the file, from a bound on that of a sample."""
+    """Compute the limit on the linked weight of the file from a bound on that of a sample."""
     if whole(weight):
         return float(upper_limit(design, int(bound + 1e-6), alpha))
     heaviest = float(weight.max())
@@ -79,13 +79,13 @@ def file_limit(design: Design, bound: float, weight: FloatArray, alpha: Fraction
 
 
 def sampled_answer(problem: Problem, request: FitRequest, state: SampledRun) -> FamilyFit:
-    """The result of a sampled run."""
+    """Make the result of a sampled run."""
     result, choice = answer(problem, request, state.run), request.sampling
     run, pair = state.run, problem.pair
     stages = stage_limits(state)
     best = min(stages, key=lambda stage: stage.limit)
     evaluation = run.final
-    # What is certain may be less: everything but what the samples have lost. Or more: what was counted.
+    # The certain bound excludes lost records of the samples, and covers at least the counted links.
     most = max(min(best.limit, run.incumbent.bound), evaluation.linked_weight)
     count = most_blocks(pair.weight, most) if not whole(pair.weight) else int(most + 1e-6)
     limits: dict[str, Any] = {limit_key(LINKED): min(max(count, result.linked), result.linked_upper_bound)}
@@ -96,7 +96,7 @@ def sampled_answer(problem: Problem, request: FitRequest, state: SampledRun) -> 
         limits[limit_key(keys)] = max(plain(most * problem.survey.unit), result.details[keys[0]])
     if (least := counted.get(least_key(keys))) is not None:
         limits[least_key(keys)] = least = min(least, result.interval[1])
-        limits[limit_key(keys)] = max(limits[limit_key(keys)], least)  # where chance has them cross
+        limits[limit_key(keys)] = max(limits[limit_key(keys)], least)  # where the limits cross by chance
     details = {
         "confidence": choice.confidence,
         **limits,
@@ -120,7 +120,7 @@ def sampled_answer(problem: Problem, request: FitRequest, state: SampledRun) -> 
 
 
 def _sample(state: SampledRun, best: StageLimit, evaluation: Evaluation, unit: float) -> dict[str, Any]:
-    """Links within the samples of the stage that decides, and their bound."""
+    """Report the links within the samples of the deciding stage, and their bound."""
     drawn = np.concatenate(state.samples.parts[: best.samples])
     weight = evaluation.weight[drawn]
     linked = evaluation.linked[drawn]
@@ -156,11 +156,10 @@ def _counted(
     keys: tuple[str, str] = LINKED,
     unit: float = 1.0,
 ) -> dict[str, Any]:
-    """Records that the attack was counted on, and if not all, the limit for the file that follows.
+    """Report the records counted under the attack, and if not all, the limit for the file.
 
-    The records that were counted beyond those that the attack was searched on are a random sample of the
-    others, independent of the attack. Where it is the best of several, each has its part of the error
-    probability.
+    Counted records that the attack was not searched on are a random sample of the others, independent of the
+    attack. Where the attack is the best of several, each has its share of the error probability (Bonferroni).
     """
     settled, weight = evaluation.settled, evaluation.weight
     said: dict[str, Any] = {"records": int(settled.sum()), "all": bool(settled.all())}
@@ -170,7 +169,7 @@ def _counted(
     fresh = outside[state.attacked :]
     looked_at = fresh[: state.meant]
     design = Design(int(fresh.size), int(looked_at.size))
-    # Records that were not counted in the end count as missed.
+    # Records not counted are treated as missed.
     missed = float(weight[looked_at][~evaluation.linked[looked_at]].sum())
     least = float(weight[fresh].sum()) - file_limit(design, missed, weight, alpha / state.attacks)
     known = np.concatenate([state.samples.drawn, outside[: state.attacked]])
@@ -180,7 +179,7 @@ def _counted(
 
 
 def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
-    """A note that all records would have been too many, where samples were not asked for."""
+    """Note that the file was sampled by default, because it is large."""
     plan, blocks = state.samples.plan, state.run.system.pair.blocks
     if choice.asked:
         return ()
@@ -192,22 +191,22 @@ def _notes(state: SampledRun, choice: SamplingChoice) -> Sequence[str]:
 
 
 FIRST_STAGE = 1_024
-"""Records of the first stage, which is counted however late it is: in a moment, and enough to say much."""
+"""Records of the first stage, which is always counted: more narrow the limits, but overrun the time."""
 
 _MOST_AT_ONCE = 4_096
-"""Records between two reports of how far a count is; those of the last that was not done do not count."""
+"""Records between two progress reports; an unfinished batch is discarded."""
 
 _SIDES = 2
-"""A limit from below and one from above, wrong with the chance that is left together."""
+"""Number of limits, lower and upper, that share the error probability."""
 
 
 @dataclass(frozen=True)
 class StagedCount:
-    """Result of a count in stages."""
+    """Result of a staged count."""
 
-    evaluation: Evaluation  # of all blocks; those that were not counted are not `settled`
-    sample: IndexArray  # blocks of the last full stage
-    stages: int  # that there are
+    evaluation: Evaluation  # evaluation of all blocks; those that were not counted are not `settled`
+    sample: IndexArray  # blocks of the last complete stage
+    stages: int  # number of blocks
 
     @property
     def all(self) -> bool:
@@ -215,12 +214,12 @@ class StagedCount:
         return bool(self.evaluation.settled.all())
 
     def certain(self, weight: FloatArray) -> tuple[float, float]:
-        """The least and the most weight linked: blocks that were not counted may be either."""
+        """Bounds on the linked weight that hold with certainty: uncounted blocks may go either way."""
         found = self.evaluation
         return float(weight[found.linked].sum()), float(weight[found.linked | ~found.settled].sum())
 
     def limits(self, weight: FloatArray, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """Lower and upper confidence limits of the linked weight of the file, which hold together."""
+        """Lower and upper confidence limits of the linked weight of the file, jointly valid."""
         low, high = self.certain(weight)
         alpha = (1 - Fraction(str(confidence))) / (_SIDES * self.stages)
         design = Design(weight.size, self.sample.size)
@@ -241,18 +240,18 @@ def count_in_stages(
 ) -> StagedCount | None:
     """Count all blocks in random `order` until the clock has run out.
 
-    None where it was stopped before the end of the first stage. `tell` is called with the number counted.
+    None if stopped before the end of the first stage. `tell` is called with the number counted.
     """
     ends = _ends(order.size)
     counted, full = [order[: ends[0]]], ends[0]
-    # However late it is.
+    # The first stage is counted however late it is.
     parts = [Evaluator(evaluator.pair, stop=lambda: clock.stopped).rank(form, counted[0])]
     if not parts[0].settled.all():
         return None
     for blocks, done in _pieces(order, ends):
         tell(sum(part.size for part in counted))
         part = None if clock.expired else evaluator.rank(form, blocks)
-        if part is None or not part.settled.all():  # neighbours come first: those that were are not random
+        if part is None or not part.settled.all():  # a partial batch is not random
             break
         parts.append(part)
         counted.append(blocks)
@@ -262,7 +261,7 @@ def count_in_stages(
 
 
 def _pieces(order: IndexArray, ends: list[int]) -> Iterator[tuple[IndexArray, int]]:
-    """Pieces of the stages after the first; the last of a stage with the end of it, others with zero."""
+    """Split the stages after the first into batches; the last of a stage has its end, others zero."""
     for start, end in pairwise(ends):
         pieces = np.array_split(order[start:end], math.ceil((end - start) / _MOST_AT_ONCE))
         yield from ((blocks, 0) for blocks in pieces[:-1])
@@ -270,7 +269,7 @@ def _pieces(order: IndexArray, ends: list[int]) -> Iterator[tuple[IndexArray, in
 
 
 def _ends(blocks: int) -> list[int]:
-    """Number of blocks counted at the end of each stage: twice as many each time."""
+    """Compute the stage boundaries, each twice the one before."""
     ends = [min(blocks, FIRST_STAGE)]
     while ends[-1] < blocks:
         ends.append(min(blocks, 2 * ends[-1]))
@@ -278,7 +277,7 @@ def _ends(blocks: int) -> list[int]:
 
 
 def _joined(parts: list[Evaluation]) -> Evaluation:
-    """The evaluations of some blocks and of others as one."""
+    """Join the evaluations of disjoint blocks."""
     named = {
         each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(parts[0])
     }

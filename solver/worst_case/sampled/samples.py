@@ -1,9 +1,9 @@
-"""Plan and draw samples of a file.
+"""Plan and draw random samples of a file.
 
-All of it is fixed before any record is compared. Each record gets a key, 64 bits of a SHA-256 digest of the
-files, the seed and the record's number; the order of the keys is the order in which records are drawn, so
-that anybody can draw again. Such an order is random, except to those who search for a draw that suits them:
-they must try seed after seed, which is why results name the seed.
+Plans and draws are fixed before any record is compared. Each record gets a key, 64 bits of a SHA-256 digest
+of the files, the seed and the record's number; records are drawn in the order of their keys, so that draws
+are reproducible. The order is random unless a user tries many seeds to choose a draw, which is why results
+name the seed.
 """
 
 from __future__ import annotations
@@ -26,53 +26,52 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.sampled.confidence import Design
 
 CONFIDENCE = 0.95
-"""The default."""
+"""Default confidence level."""
 
 
 @dataclass(frozen=True)
 class SamplingChoice:
-    """Options of sampling, as the user gives them."""
+    """Options of sampling, as given by the user."""
 
-    # records in each sample; ``auto`` for the program's choice, and only where all records would be too many;
-    # None to search all records, however many there are
+    # records in each sample; ``auto`` samples only large files, by the program's choice; None searches all
+    # records
     sample: int | str | None = "auto"
-    samples: int | None = None  # how many samples
-    confidence: float = CONFIDENCE  # of the limit for the file
-    strata: str | None = None  # column by whose values to draw
-    # families that are searched, the best of whose attacks is shown: the limits of what they link are wrong
-    # with the chance that is left, all together
+    samples: int | None = None  # number of samples
+    confidence: float = CONFIDENCE  # confidence level of the limit for the file
+    strata: str | None = None  # column of the strata
+    # number of families, of which the best attack is shown: their limits share the error probability
     families: int = 1
 
     @property
     def asked(self) -> bool:
-        """Whether the user has asked for samples, whatever the file."""
+        """Whether the user requested samples."""
         return isinstance(self.sample, int) or self.samples is not None or self.strata is not None
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The samples up to some number, and their part of the error probability."""
+    """A stage: the samples up to some number, and its share of the error probability."""
 
-    samples: int  # samples searched by the end of the stage, those of earlier stages included
-    alpha: Fraction  # the stage's part of one minus the confidence
+    samples: int  # samples searched by the end of the stage, earlier ones included
+    alpha: Fraction  # the stage's share of one minus the confidence
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Samples, disjoint and of one size but for one record, and stages."""
+    """Disjoint samples of equal size, up to one record, and stages."""
 
     size: int  # records in each
-    # each has more samples than the one before; together they may be wrong with one minus the confidence
+    # increasing numbers of samples; their error probabilities sum to at most one minus the confidence
     stages: tuple[Stage, ...]
 
     @property
     def samples(self) -> int:
-        """Of the last stage."""
+        """Number of samples in the last stage."""
         return self.stages[-1].samples
 
 
 def check_choice(choice: SamplingChoice) -> None:
-    """Refuse what no file could satisfy."""
+    """Refuse options that no file could satisfy."""
     if not 0.0 < choice.confidence < 1.0:
         raise UsageError(f"the confidence must be above 0 and below 1, not {choice.confidence:g}")
     for value, what in ((choice.sample, "sample"), (choice.samples, "number of samples")):
@@ -90,9 +89,9 @@ def make_plan(
     workers: int,
     steering: SamplingSteering,
 ) -> Plan | None:
-    """Plan the samples of a file from its sizes and limits alone; None where all records are searched.
+    """Plan the samples of a file from its sizes and limits alone; None to search all records.
 
-    UsageError if more records are asked for than there are.
+    UsageError if more records are requested than there are.
     """
     if choice.sample is None or (not choice.asked and blocks <= steering.most_whole):
         return None
@@ -121,7 +120,7 @@ def make_plan(
 def _affordable(
     size: int, candidates: int, seconds: float | None, workers: int, steering: SamplingSteering
 ) -> int:
-    """Samples that can be searched well: as many as have their seconds, and no fewer than some."""
+    """Compute how many samples there is time to search well, at least a minimum."""
     if seconds is None:
         return steering.most
     each = steering.seconds + steering.seconds_per_pair * size * candidates
@@ -130,10 +129,10 @@ def _affordable(
 
 
 METHOD = "sha256-1"
-"""What results call this way of drawing."""
+"""Name of this sampling method in results."""
 
 _KEYS = 4
-"""Keys in a digest."""
+"""Keys per digest."""
 
 
 @dataclass(frozen=True)
@@ -145,17 +144,17 @@ class Draw:
 
 
 def fingerprint(original: FloatArray, masked: FloatArray, partner: IndexArray) -> bytes:
-    """Digest of what is compared: values as read, categories as positions, and partners (-1: none)."""
+    """Compute the digest of the compared data: values as read, category codes, and partners (-1: none)."""
     digest = hashlib.sha256(METHOD.encode())
     for values in (original, masked):
-        plain = np.where(np.isnan(values), np.nan, values) + 0.0  # one NaN, no -0
+        plain = np.where(np.isnan(values), np.nan, values) + 0.0  # canonical NaN, no -0
         digest.update(np.array(plain.shape, dtype=">i8").tobytes() + plain.astype(">f8").tobytes())
     digest.update(partner.astype(">i8").tobytes())
     return digest.digest()
 
 
 def drawing_order(seed: int, files: bytes, blocks: int, purpose: bytes = b"") -> IndexArray:
-    """The order in which blocks are drawn; another `purpose` acts like another seed."""
+    """Compute the drawing order of blocks; another `purpose` acts like another seed."""
     start = hashlib.sha256(files + seed.to_bytes(8, "big") + purpose)
     keys = bytearray()
     for at in range(-(-blocks // _KEYS)):
@@ -166,9 +165,9 @@ def drawing_order(seed: int, files: bytes, blocks: int, purpose: bytes = b"") ->
 
 
 def draw(order: IndexArray, sample: int, stratum: Sequence[str] | None = None) -> Draw:
-    """The first records of an order: of the file, or of each stratum its share.
+    """Draw the first records of an order: of the file, or proportionally from each stratum.
 
-    By stratum a few more than `sample`, as shares of strata are rounded up.
+    With strata slightly more than `sample`, as their shares are rounded up.
     """
     n = order.size
     if stratum is None:
@@ -176,7 +175,7 @@ def draw(order: IndexArray, sample: int, stratum: Sequence[str] | None = None) -
     _, codes = np.unique(np.asarray(stratum), return_inverse=True)
     wanted = -(-sample * np.bincount(codes) // n)
     ordered = codes[order]
-    # How many of its stratum come before each record of the order.
+    # Rank of each record within its stratum.
     by_stratum = np.argsort(ordered, kind="stable")
     sizes = np.bincount(ordered)
     before = np.empty(n, dtype=np.intp)
@@ -187,7 +186,7 @@ def draw(order: IndexArray, sample: int, stratum: Sequence[str] | None = None) -
 
 
 def check_strata(stratum: Sequence[str], column: str) -> None:
-    """Refuse strata from which nothing can be drawn without taking all of it."""
+    """Refuse strata so small that a sample would contain all of their records."""
     names, sizes = np.unique(np.asarray(stratum), return_counts=True)
     alone = names[sizes == 1]
     if alone.size:
@@ -198,11 +197,11 @@ def check_strata(stratum: Sequence[str], column: str) -> None:
 
 
 _NONE = ""
-"""The stratum of records whose value is missing."""
+"""Stratum of records whose value is missing."""
 
 
 def block_strata(problem: Problem, column: str) -> list[str]:
-    """Values of a column of the original file, or of the masked one if only that has it.
+    """Read a column of strata from the original file, or from the masked one if only that has it.
 
     UsageError when there is no such column, or a stratum has one record.
     """
@@ -223,17 +222,17 @@ def block_strata(problem: Problem, column: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Samples:
-    """Records to search and to count, in their order."""
+    """Records to search and to count, in order."""
 
     plan: Plan
-    draws: tuple[Draw, ...]  # one for each stage; each holds the one before
-    parts: tuple[IndexArray, ...]  # the samples, in the order in which they are searched
-    # all other records, in an order drawn for itself: any first part of it is a random sample of them
+    draws: tuple[Draw, ...]  # blocks of each stage, cumulative
+    parts: tuple[IndexArray, ...]  # the samples, in search order
+    # all other records, in an independent random order: any prefix is a random sample of them
     outside: IndexArray
 
     @property
     def drawn(self) -> IndexArray:
-        """The records of all samples."""
+        """List the records of all samples."""
         return np.concatenate(self.parts)
 
 

@@ -1,6 +1,6 @@
-"""Search samples for a bound, all of them together for an attack, and count that on the file.
+"""Search samples for a bound, search them jointly for an attack, and count that attack on the file.
 
-Whatever the clock does, what is known holds: a sample that was not searched counts in full against the bound,
+The result is valid whenever the clock ends: a sample that was not searched counts in full against the bound,
 and a record that was not compared counts as not linked.
 """
 
@@ -27,31 +27,31 @@ from linkrisk.solver.worst_case.search import SearchTask, Start, count_starts, s
 from linkrisk.solver.worst_case.search_state import Run, out_of_time
 
 _FEWEST, _MOMENT = 300, 100_000_000
-"""Records that are counted even when time is over, and pairs of one of them and a candidate: a moment's."""
+"""Records counted even without time, and the pairs of one and a candidate that take a moment."""
 
 _PIECES = 50
-"""Pieces in which the records outside of the samples are counted."""
+"""Batches in which the records outside the samples are counted: more report progress more often."""
 
 
 @dataclass
 class SampledRun:
-    """The state of a sampled run, and in the end its answer."""
+    """State of a sampled run, and finally its answer."""
 
     run: Run  # of the file: the attack, counted as far as there was time, and a certain bound
     samples: Samples
-    # those that were searched, by their position in `Samples.parts`
+    # searched samples, by position in `Samples.parts`
     searches: dict[int, PartSearch] = field(default_factory=dict)
-    # records outside of the samples, the first of their order, that the attack was searched on, too
+    # number of records outside the samples, first in order, that the attack was also searched on
     attacked: int = 0
-    # records outside of the samples that there seemed to be time to count, before the first was; those that
-    # the attack was not searched on first
+    # number of records outside the samples planned to be counted, fixed before the first; those not used for
+    # the attack come first
     meant: int = 0
-    # how many attacks the one that is shown may have been chosen from by what they link outside of the
-    # samples; None where one of them may have been made with knowledge of these records
+    # number of attacks among which the one shown was selected by its links outside the samples; None if one
+    # of them may depend on these records
     attacks: int | None = 1
 
     def bound(self, samples: int) -> float:
-        """The weight that no parameters exceed in the first so many samples together."""
+        """Bound the linked weight of the first so many samples together."""
         weight = self.run.system.pair.weight
         return sum(
             self.searches[k].bound if k in self.searches else float(weight[self.samples.parts[k]].sum())
@@ -69,12 +69,12 @@ def search_samples(task: SearchTask, samples: Samples) -> SampledRun:
 
 
 def pair_of(task: SearchTask) -> LinkagePair:
-    """The pair of all records."""
+    """Return the pair of all records."""
     return task.searched.pair
 
 
 class _SampleSearches:
-    """The work of one run; `state` is a valid answer at every moment."""
+    """The phases of one run; `state` is a valid answer at every moment."""
 
     def __init__(self, task: SearchTask, samples: Samples) -> None:
         self._task, self._searched, self._starts = task, task.searched, task.starts
@@ -93,10 +93,10 @@ class _SampleSearches:
         self._counting = 0.0
 
     def do(self) -> SampledRun:
-        """First counts, the samples, the attack, its count.
+        """Run first counts, the samples, the attack and its count.
 
-        Known parameters are counted on all records that they linked while there is time: the attack that the
-        samples lead to may link fewer, or be counted on few.
+        Warm starts are counted on all records that they linked, while there is time: the attack found on the
+        samples may link fewer, or be counted on few.
         """
         run, clock = self.state.run, self._clock
         with memory_errors(clock):
@@ -118,32 +118,32 @@ class _SampleSearches:
         return self.state
 
     def so_far(self) -> SampledRun:
-        """A copy of what is known now, as the thread may go on for a while."""
+        """Copy the current results, as the thread may continue for a while."""
         run, incumbent = self.state.run, self.state.run.incumbent.frozen()
         known = replace(run, incumbent=incumbent, phases=dict(run.phases), baselines=dict(run.baselines))
         known.outcome = out_of_time(incumbent, known.outcome)
         return replace(self.state, run=known, searches=dict(self.state.searches))
 
     def _tell(self, tasks: str) -> None:
-        """How far a count by workers is."""
+        """Report the progress of a count on workers."""
         incumbent = self.state.run.incumbent
         incumbent.work = tasks
         incumbent.tell()
 
     def close(self) -> None:
-        """End the processes, but for those of the run, which count what is to be shown."""
+        """Close the worker processes, except for those of the run, which do the final recount."""
         if self._workers is not self._pooled:
             self._workers.close()
 
     def _look(self) -> None:
-        """Count equal weights on the samples: a first attack, and how long counting takes.
+        """Count equal weights on the samples: a first attack, and a measurement of the counting speed.
 
-        On all records, with the other baselines, where that takes a small part of the time.
+        If that takes a small part of the time, all records and the other baselines are counted.
         """
         clock, samples = self._clock, self.state.samples
         theta, began = self._searched.aggregator.equal(), clock.now
         self._count_some(theta, self._searched.aggregator.form(theta), samples.drawn)
-        # The first count sorts the candidates, too, so this is too much rather than too little.
+        # The first count includes building the index, so this overestimates.
         self._counting = (clock.now - began) / samples.drawn.size * self._searched.pair.blocks
         left = clock.remaining
         if left is None or self._counting < self._steering.looking_share * left:
@@ -152,7 +152,7 @@ class _SampleSearches:
     # ---- the bound
 
     def _search_samples(self) -> None:
-        """Search every sample, stage by stage; a later stage where the first has left time for it."""
+        """Search every sample, stage by stage; later stages only if time is left."""
         clock, steering, state = self._clock, self._steering, self.state
         remaining = clock.remaining
         until = np.inf
@@ -170,7 +170,7 @@ class _SampleSearches:
                 return
             tasks = [state.samples.parts[k] for k in range(first, stage.samples)]
 
-            # Work is shared out evenly, so that it does not matter which sample ends first.
+            # Equal shares, so that the result does not depend on the order in which samples end.
             fixed = each if clock.counts and until < np.inf else None
 
             def share(many: int, fixed: float | None = fixed) -> float | None:
@@ -186,17 +186,17 @@ class _SampleSearches:
 
     @property
     def _side_by_side(self) -> int:
-        """Samples that are searched at a time; work is counted as if it were one."""
+        """Number of samples searched in parallel; work is counted as if it were one."""
         return 1 if self._clock.counts else self._workers.slots
 
     @property
     def _seconds_each(self) -> float:
-        """What the samples that were searched took on the average."""
+        """Average duration of the searches of samples."""
         searches = self.state.searches.values()
         return sum(found.seconds for found in searches) / max(1, len(searches))
 
     def _note(self) -> None:
-        """Tighten the certain bound of the file: records outside of the samples count in full."""
+        """Tighten the certain bound of the file: records outside the samples count in full."""
         state, pair = self.state, self._searched.pair
         incumbent = state.run.incumbent
         drawn = state.samples.drawn
@@ -210,12 +210,12 @@ class _SampleSearches:
     # ---- the attack
 
     def _attack(self) -> FloatArray:
-        """Parameters that link many records, of the samples and of as many others as is good.
+        """Search parameters that link many records of the samples and of further records.
 
-        Those of a small sample overfit it, and link fewer of the other records.
+        Parameters fitted to a small sample overfit it, and link fewer of the other records.
         """
         clock, steering, state = self._clock, self._steering, self.state
-        found = [state.searches[k].theta for k in sorted(state.searches)]  # whichever ended first
+        found = [state.searches[k].theta for k in sorted(state.searches)]  # in a fixed order
         if clock.expired:
             return found[0] if found else self._searched.aggregator.equal()
         samples = state.samples
@@ -232,11 +232,10 @@ class _SampleSearches:
     # ---- the count
 
     def _count(self, theta: FloatArray) -> None:
-        """Count the attack: records of the samples first, then of the others as many as there is time for.
+        """Count the attack: on the samples, then on as many other records as there is time for.
 
-        How many is decided by the former, before any of the latter is compared: a sample that ended where it
-        suits would overstate. Those that the attack was not searched on come first: they alone say what it
-        links of all.
+        The number of the latter is fixed before any of them is compared: optional stopping would bias the
+        count. Records not used for the attack come first, as only they estimate its links on the file.
         """
         run, clock, samples = self.state.run, self._clock, self.state.samples
         exact = self._searched.aggregator.domain.exact(theta)
@@ -251,7 +250,7 @@ class _SampleSearches:
         fresh = others.size - self.state.attacked
         least = min(fresh, _FEWEST, _MOMENT // len(self._searched.pair.candidates))
         self.state.meant = most = max(most, least)
-        if least:  # however late it is: a few say most of what is to be said
+        if least:  # counted however late it is: a few records estimate most
             run.evaluator.best.note(form, Evaluator(run.evaluator.pair).count(form, others[:least]))
         if most > least:
             for blocks in np.array_split(others[least:most], min(_PIECES, most - least)):
@@ -260,7 +259,7 @@ class _SampleSearches:
             self._count_baselines()
 
     def _count_some(self, theta: FloatArray, form: DistanceForm, blocks: IndexArray) -> None:
-        """Count the attack on some more records."""
+        """Count the attack on further records."""
         run = self.state.run
         if self._clock.expired:
             return
@@ -272,7 +271,7 @@ class _SampleSearches:
             run.incumbent.tell()
 
     def _count_baselines(self) -> None:
-        """The distances that need no learning; those of the family are attacks, too."""
+        """Count the baselines; those in the family are attacks, too."""
         run, searched = self.state.run, self._searched
         own = own_attacks(searched.aggregator, searched.pair)
         forms = {name: searched.aggregator.form(theta) for name, theta in own.items()}
