@@ -1,4 +1,4 @@
-"""Optimisers behind one contract: one small file each, imported only when used.
+"""Connect MILP optimisers by one interface: one file each, imported only when used.
 
 May be imported by engines, fit and cli; imports `formulations.programs`, `solver.run` and, lazily,
 optimisers.

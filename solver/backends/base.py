@@ -1,4 +1,4 @@
-"""Declare the contract of a backend, which solves a `MilpModel`, and run one in a thread."""
+"""Declare the interface of a backend, which solves a `MilpModel`, and run one in a thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkrisk.solver.run.clock import Limit, Status
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Limits and settings that every backend understands."""
+    """Limits and settings that every backend supports."""
 
     time_limit: float | None = None  # Seconds of wall time for building and solving; None for no limit
     threads: int = 1  # Threads that the optimiser may use
@@ -26,36 +26,36 @@ class SolveOptions:
     # under 1 proves optimality.
     absolute_gap: float = 1e-6
     relative_gap: float = 0.0  # The same as a share of the objective
-    # How often a separator that takes fractional points is asked about optima of the relaxation before the
-    # first solve in whole numbers.
+    # Rounds of cutting planes at the root, from a separator that accepts fractional points, before the first
+    # integer solve.
     root_rounds: int = 50
 
     def closed(self, objective: float, bound: float) -> bool:
-        """Whether a solution is proven to be as good as it has to be."""
+        """Whether the gap of a solution is within the limits."""
         return objective - bound <= max(self.absolute_gap, self.relative_gap * abs(objective))
 
 
 @dataclass(frozen=True)
 class BackendProgress:
-    """What a running solve knows."""
+    """Progress of a running solve."""
 
-    # Of its best solution; inf if there is none. Where rows are separated, that solution may violate rows
-    # which are not written down yet.
+    # Its incumbent value; inf if there is none. With lazy constraints, that solution may violate rows not
+    # separated yet.
     objective: float
     bound: float  # Its dual bound; -inf if there is none
-    # (columns,) Told once, when rows have been separated: the solution that violated them.
+    # (columns,) The solution that violated separated rows, reported once
     point: FloatArray | None = None
 
 
 Watcher = Callable[[BackendProgress], bool]
-"""Called now and then by a running solve; answering True asks it to stop with what it has."""
+"""Callback of a running solve; True requests to stop with the incumbent."""
 
 
 @dataclass(frozen=True)
 class BackendResult:
-    """What a backend returns, the same for all."""
+    """The result of a backend, in a common form."""
 
-    status: Status  # How the solve ended. A backend's own claim: the engine recounts the solution
+    status: Status  # Status by the backend's own claim; the engine recounts the solution
     limit: Limit | None  # The limit that was hit, if any
     # Value of `values` in the (minimised) model, constant included; None without a solution.
     objective: float | None
@@ -65,11 +65,11 @@ class BackendResult:
     solve_seconds: float
     backend: str  # Name of the backend and version of the optimiser
     version: str
-    cuts: int = 0  # Rows that the separator has added
+    cuts: int = 0  # Number of cutting planes and lazy rows
 
     @property
     def gap(self) -> float:
-        """Objective minus bound; inf while either is missing."""
+        """Absolute gap: objective minus bound; inf while either is missing."""
         return float("inf") if self.objective is None else max(0.0, self.objective - self.bound)
 
 
@@ -103,7 +103,7 @@ class Backend(ABC):
 
     @abstractmethod
     def version(self) -> str:
-        """Version of the optimiser (not only of its Python interface)."""
+        """Read the version of the optimiser (not only of its Python interface)."""
 
     @abstractmethod
     def solve(
@@ -135,7 +135,7 @@ class Backend(ABC):
 
 
 TICK = 0.1
-"""Seconds between two looks at the progress."""
+"""Seconds between two progress checks."""
 
 NOTHING_KNOWN = BackendProgress(math.inf, -math.inf)
 """Progress before the first solution and the first bound."""

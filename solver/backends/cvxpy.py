@@ -16,7 +16,7 @@ from linkrisk.solver.backends.template import Outcome, Solve, TemplateBackend
 
 @dataclass(frozen=True)
 class BuiltCvxpy:
-    """A CVXPY problem in the form that its solver takes, and the options of that solver."""
+    """A CVXPY problem in its solver's form, and the options of that solver."""
 
     problem: Any
     data: dict[str, Any]
@@ -24,7 +24,7 @@ class BuiltCvxpy:
     options: dict[str, Any]
 
     def solve(self, **options: Any) -> dict[str, Any]:
-        """Call the solver and return what it answered, before CVXPY turns it into a status of its own."""
+        """Call the solver and return its raw answer, before CVXPY translates the status."""
         answers: list[dict[str, Any]] = []
 
         def call() -> None:
@@ -34,16 +34,16 @@ class BuiltCvxpy:
                 )
             )
 
-        # HiGHS keeps one scheduler per thread, for ever with the number of threads of its first run.
+        # HiGHS keeps one scheduler per thread, with the number of threads of its first run.
         run_in_background(call)
         return answers[0]
 
 
 def make_problem(model: MilpModel) -> Any:
-    """Build the CVXPY problem of `model`, its constant left out.
+    """Build the CVXPY problem of `model`, without its constant.
 
-    Three matrix constraints, one each for equalities and for the two sides of the others: row by row,
-    CVXPY would take minutes.
+    Three matrix constraints, one each for equalities and for the two sides of the others: row by row, CVXPY
+    would take minutes.
     """
     import cvxpy
 

@@ -44,16 +44,16 @@ from linkrisk.solver.run.processes import (
 
 
 class Job(ABC):
-    """Work for a process of its own, where it arrives pickled."""
+    """Work for a child process, to which it is pickled."""
 
-    title: str  # What works, for messages: ``backend 'highs'``
-    name: str  # The backend that the result names when the process has not answered
+    title: str  # Name for messages: ``backend 'highs'``
+    name: str  # Backend named by the result when the child has not answered
     time_limit: float | None  # Seconds for `run`
     takes_watcher: bool  # Whether `run` calls `watch`
 
     @abstractmethod
     def prepare(self) -> None:
-        """Import what the work needs, before the clock starts."""
+        """Import the dependencies, before the clock starts."""
 
     @abstractmethod
     def run(self, watch: Watcher | None) -> BackendResult:
@@ -61,7 +61,7 @@ class Job(ABC):
 
 
 class SolveJob(Job):
-    """Solving a model on a backend."""
+    """Solves a model on a backend."""
 
     def __init__(
         self, backend: Backend, model: MilpModel, options: SolveOptions, starts: Sequence[FloatArray]
@@ -83,17 +83,17 @@ GRACE = 10.0
 """Seconds beyond the time limit before the child is killed; some layers cannot stop while they build."""
 
 STOP_GRACE = 5.0
-"""Seconds that a child asked to stop may take to answer before it is killed."""
+"""Seconds that a child asked to stop may take before it is killed: more saves answers, and delays Ctrl-C."""
 
 
 @dataclass(frozen=True)
 class IsolatedResult:
-    """A result, and what it cost."""
+    """A result with its memory use."""
 
     result: BackendResult  # What the backend returned in the child
     # Peak resident memory of the child: the interpreter, the imported packages (about 100 MB), the model's
-    # arrays, the optimiser, and the largest program that the optimiser started (CBC). Of a child that was
-    # killed, what it was seen to hold until then. 0 when the system does not tell.
+    # arrays, the optimiser, and its largest child program (CBC). Of a killed child, the last measurement. 0
+    # where the system does not report it.
     peak_memory_bytes: int
 
 
@@ -104,7 +104,7 @@ def solve_isolated(
     starts: Sequence[FloatArray] = (),
     watch: Watcher | None = None,
 ) -> IsolatedResult:
-    """Solve a model by a backend in a process of its own.
+    """Solve a model by a backend in a child process.
 
     On Ctrl-C, or when `watch` answers True, the child is asked for what it has, where the backend can be
     asked, else killed; Ctrl-C again kills it. A child that overruns the time limit by `GRACE` seconds is
@@ -116,7 +116,7 @@ def solve_isolated(
 
 
 def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
-    """Run any job in a fresh process, as `solve_isolated` runs a backend."""
+    """Run any job in a fresh child process, as `solve_isolated` runs a backend."""
     with tempfile.TemporaryDirectory(prefix="linkrisk-") as folder, contextlib.ExitStack() as held_back:
         held_back.enter_context(interrupt_held_back())
         child = _Child(job, folder)
@@ -131,7 +131,7 @@ def run_isolated(job: Job, watch: Watcher | None = None) -> IsolatedResult:
 
 
 class _Child:
-    """A process that does one job, and the pipe to it."""
+    """A child process that does one job, and the pipe to it."""
 
     def __init__(self, job: Job, folder: str) -> None:
         context = multiprocessing.get_context("spawn")
@@ -153,13 +153,13 @@ class _Child:
 
     def hand_over(self, job: Job) -> None:
         """Send the job."""
-        # Protocol 5 writes the arrays as they are; a child that died at once is found out by `wait`.
+        # Protocol 5 writes arrays without a copy; `wait` notices a child that has died.
         with contextlib.suppress(ConnectionError):
             self._pipe.send_bytes(pickle.dumps(job, protocol=5))
         self._busy = True
 
     def wait(self, watch: Watcher | None, *, ask: bool) -> IsolatedResult:
-        """Wait for the answer, telling `watch` what is known and keeping the time limit.
+        """Wait for the answer, report progress to `watch`, and apply the time limit.
 
         When `watch` answers True, the child is asked to stop, or killed where it cannot be asked.
         """
@@ -177,9 +177,9 @@ class _Child:
         return self._unanswered(Status.NO_SOLUTION, Limit.TIME)
 
     def stop(self, *, ask: bool) -> IsolatedResult:
-        """Return what the child has when asked to stop, or what is known without asking it."""
+        """Stop the child and return its answer, or the last progress without one."""
         deadline = time.monotonic() + STOP_GRACE
-        ask = ask and self._busy  # half a job is no job, and what is sent after it is not understood
+        ask = ask and self._busy  # the child cannot read messages after half a job
         with contextlib.suppress(ConnectionError, KeyboardInterrupt, RuntimeError):
             if ask:
                 self._pipe.send_bytes(b"stop")
@@ -205,7 +205,7 @@ class _Child:
         return IsolatedResult(result, self._memory.look())
 
     def kill(self) -> None:
-        """End the child and the programs that it started."""
+        """Kill the child and its child programs."""
         if self._process.is_alive() and self._process.pid is not None:
             if hasattr(os, "killpg"):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -238,9 +238,9 @@ class _Child:
 
 
 def _run_in_child(pipe: Connection, folder: str, spelled: Spelling) -> None:
-    """Do the job that comes through the pipe; the answer, or the error, goes back the same way."""
+    """Do the job from the pipe; return the answer or the error by it."""
     if hasattr(os, "setsid"):
-        os.setsid()  # so that Ctrl-C reaches the parent only, and the parent can kill all of us
+        os.setsid()  # so that Ctrl-C reaches the parent only, which can kill the process group
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
     tempfile.tempdir = folder
@@ -267,7 +267,7 @@ def _run_in_child(pipe: Connection, folder: str, spelled: Spelling) -> None:
 
 
 def _redirect_output(errors: Path) -> None:
-    """Send both streams, those of native code included, to a file that the parent reads after a crash."""
+    """Redirect both streams, native code included, to a file that the parent reads after a crash."""
     descriptor = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(descriptor, stream)

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 
 _STDOUT = 1
-"""The descriptor that C writes to, whatever `sys.stdout` is."""
+"""File descriptor of C's standard output, whatever `sys.stdout` is."""
 
 _once = threading.Lock()
 
 
 def silent_highspy() -> ModuleType:
-    """Import `highspy`, and make its first object where its banner is not read.
+    """Import `highspy`, and create its first object with the banner suppressed.
 
-    Whoever makes a `Highs` object, or calls a library that does, calls this before. Options come too late:
-    the banner is printed before any can be set, once in a process.
+    Call this before creating a `Highs` object. Options come too late: the banner is printed before any can be
+    set, once per process.
     """
     with _once:
         return _imported()
@@ -56,7 +56,7 @@ def _imported() -> ModuleType:
             printed = stack.enter_context(tempfile.TemporaryFile())
             outer = os.dup(_STDOUT)
             stack.callback(os.close, outer)
-        except OSError:  # there is no standard output, or no place for what is printed
+        except OSError:  # there is no standard output, or no space for a temporary file
             highspy.Highs()
             return highspy
         os.dup2(printed.fileno(), _STDOUT)
@@ -65,19 +65,19 @@ def _imported() -> ModuleType:
         finally:
             os.dup2(outer, _STDOUT)
         printed.seek(0)
-        if others := _without_banner(printed.read()):  # what other threads have printed meanwhile
+        if others := _without_banner(printed.read()):  # output of other threads meanwhile
             os.write(outer, others)
     return highspy
 
 
 def _without_banner(printed: bytes) -> bytes:
-    """The lines that are not of HiGHS."""
+    """Drop HiGHS's lines from the output."""
     banner = (b"Running HiGHS ", b"Includes third-party software")
     return b"".join(line for line in printed.splitlines(keepends=True) if not line.startswith(banner))
 
 
 SMALLEST_COEFFICIENT = 1e-12
-"""HiGHS drops matrix entries below `small_matrix_value`, 1e-9 by default; this is the least it accepts."""
+"""Least accepted `small_matrix_value`, below which HiGHS drops matrix entries (1e-9 by default)."""
 
 
 ENDINGS: Mapping[str, Ending] = {
@@ -97,7 +97,7 @@ SOLUTION_FEASIBLE = 2
 
 
 def highs_options(options: SolveOptions) -> dict[str, Any]:
-    """Names and values of the HiGHS options for `options`, the time limit left out."""
+    """Translate `options` to options of HiGHS, without the time limit."""
     return {
         "threads": options.threads,
         "random_seed": options.seed,
@@ -115,13 +115,13 @@ def ending_of(status: str) -> Ending:
 
 
 def outcome_of(status: str, info: highspy.HighsInfo, values: FloatArray, model: MilpModel) -> Outcome:
-    """Read what HiGHS found from the name of its model status, its info and its column values."""
+    """Read HiGHS's result from the name of its model status, its info and its column values."""
     ending = ending_of(status)
     found = ending is Ending.COMPLETE or info.primal_solution_status == SOLUTION_FEASIBLE
     if model.integer.any():
         bound = float(info.mip_dual_bound)
     else:
-        # The dual bound of the branch and bound is not set for a linear programme, which has one when solved.
+        # The MIP dual bound is not set for a linear program, which has one when solved.
         bound = float(info.objective_function_value) if ending is Ending.COMPLETE else -math.inf
     return Outcome(ending, values if found else None, bound)
 
@@ -154,14 +154,14 @@ class HighsRun:
         return outcome_of(highs.getModelStatus().name, highs.getInfo(), values, solve.model)
 
     def _set_start(self) -> None:
-        """Hand over the best start: HiGHS takes one point."""
+        """Pass the best start to HiGHS, which accepts one."""
         import highspy
 
         if not self._solve.starts:
             return
         start = self._solve.starts[0]
         values = np.empty_like(start)
-        # HiGHS tests integrality before it accepts a point; rounding noise must not cost it.
+        # HiGHS checks integrality before it accepts a point; rounding noise must not cost it.
         values[self._order] = np.where(self._solve.model.integer, np.round(start), start)
         solution = highspy.HighsSolution()
         solution.col_value = values.tolist()

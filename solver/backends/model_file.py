@@ -1,4 +1,4 @@
-"""Write a model as an LP or MPS file that people can read and other optimisers can solve."""
+"""Write a model as an LP or MPS file, for people and other optimisers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from linkrisk.solver.run.errors import UsageError
 SUFFIXES = (".lp", ".mps")
 
 ILLEGAL = re.compile(r"[^A-Za-z0-9_.()]")
-"""Characters that one of the two formats cannot have in a name."""
+"""Characters that one of the two formats forbids in names."""
 
 MISREAD = re.compile(
     r"[0-9.()]|[eE][0-9]|(?:st|bounds?|min|max|bin|binary|gen|general|semi|free|inf|infinity|end|obj)$",
     re.IGNORECASE,
 )
-"""Names that a reader of LP files takes for a number or a keyword."""
+"""Names that a reader of LP files mistakes for a number or a keyword."""
 
 
 def write_model(model: MilpModel, path: str | os.PathLike[str]) -> None:
     """Write a model with its names as ``.lp`` or ``.mps``; UsageError where that is impossible.
 
-    The file is written whole or not at all. HiGHS writes it, with 15 digits per number.
+    The file is written atomically. HiGHS writes it, with 15 digits per number.
     """
     target = Path(path)
     suffix = target.suffix.lower()
@@ -45,10 +45,10 @@ def write_model(model: MilpModel, path: str | os.PathLike[str]) -> None:
 
 
 def readable_names(names: list[str]) -> list[str]:
-    """Make names that both file formats accept, as near to the given ones as they allow.
+    """Convert names to similar ones that both file formats accept.
 
-    They have letters, digits and ``_.()`` only, are no number and no keyword, and occur once: HiGHS gives up
-    all names of a file when one of them is illegal or occurs twice.
+    They consist of letters, digits and ``_.()``, are no number and no keyword, and are unique: HiGHS discards
+    all names of a file when one is illegal or repeated.
     """
     taken: set[str] = set()
     result = []

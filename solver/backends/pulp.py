@@ -65,7 +65,7 @@ def make_pulp_model(model: MilpModel) -> PulpModel:
 
 
 def pulp_rows(cuts: Cuts, variables: list[Any], *, first: int) -> dict[str, Any]:
-    """Rows as PuLP takes them, by their names; `first` is the number of the first one."""
+    """Convert rows to PuLP's constraints, by name; `first` is the number of the first one."""
     from pulp import LpAffineExpression, LpConstraint, LpConstraintEQ, LpConstraintGE, LpConstraintLE
 
     row_variables = [variables[column] for column in cuts.matrix.indices.tolist()]
@@ -99,12 +99,12 @@ class BuiltPulp:
 
     @property
     def columns(self) -> IndexArray:
-        """Where the model's columns are in that object: PuLP sorts its variables by name."""
+        """Map the model's columns to that object: PuLP sorts its variables by name."""
         return np.array([variable.index for variable in self.model.variables], dtype=np.intp)
 
 
 class PulpBackend(TemplateBackend[BuiltPulp]):
-    """PuLP with its class `HiGHS`: PuLP builds, and HiGHS itself is asked what it found.
+    """PuLP with its class `HiGHS`: PuLP builds the model, and the result is read from HiGHS.
 
     PuLP's own status is not used: it says "Optimal" at a time limit, and forgets the bound.
     """
@@ -131,7 +131,7 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
         solver.createAndConfigureSolver(built.problem)
         solver.buildSolverModel(built.problem)
         highs = built.problem.solverModel
-        highs.changeObjectiveOffset(solve.model.constant)  # PuLP keeps the constant to itself
+        highs.changeObjectiveOffset(solve.model.constant)  # PuLP does not pass the constant on
         return BuiltPulp(built, highs)
 
     def run(self, built: BuiltPulp, solve: Solve) -> Outcome:
@@ -206,7 +206,8 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
         trusted = not has_two_sided_rows(model)
         outcome = self._call(built, solve, warm=bool(starts), preprocess=trusted)
         if outcome is None and not trusted:
-            # Without preprocessing CBC crashes on some infeasible models: believed is only that answer.
+            # Without preprocessing CBC crashes on some infeasible models, so only its claim of infeasibility
+            # is used.
             outcome = self._call(built, solve, warm=False, preprocess=True)
             outcome = outcome if outcome and outcome.ending in NO_POINT else None
         if outcome is None:
@@ -297,6 +298,6 @@ def last_bound(log: str) -> float:
     """Take the last dual bound of a CBC log, lowered by the rounding of its digits; -inf without one."""
     found = BEST_POSSIBLE.findall(log)
     bound = float(found[-1]) if found else -math.inf
-    if abs(bound) >= 1e49:  # how CBC prints "none yet"
+    if abs(bound) >= 1e49:  # how CBC prints a missing bound
         return -math.inf
     return bound - PRINTED * max(1.0, abs(bound)) if math.isfinite(bound) else bound

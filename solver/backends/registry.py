@@ -26,12 +26,12 @@ BACKENDS: dict[str, str] = {
 
 
 def available_backends() -> list[str]:
-    """Names of the backends whose optimiser is installed; no optimiser is imported."""
+    """List the backends whose optimiser is installed; no optimiser is imported."""
     return [name for name in BACKENDS if _load(name).is_available()]
 
 
 def get_backend(name: str) -> Backend:
-    """Make the backend called `name`.
+    """Create the backend called `name`.
 
     Raises UsageError: its optimiser is not installed.
     """
@@ -42,7 +42,7 @@ def get_backend(name: str) -> Backend:
 
 
 def optimisers() -> frozenset[str]:
-    """Modules that backends need beyond SciPy, installed or not: imported only where they are used."""
+    """List modules that backends need beyond SciPy, installed or not."""
     return frozenset(module for name in BACKENDS for module in _load(name).requires) - {"scipy"}
 
 
@@ -53,28 +53,28 @@ def _load(name: str) -> type[Backend]:
 
 
 FAILED = "failed"
-"""The status of a row that raised an error; its version says which."""
+"""Status of a row that raised an error, which its version holds."""
 
 
 class Row(Protocol):
-    """A line of a comparison."""
+    """Interface of a line of a comparison."""
 
     @property
     def name(self) -> str:
-        """What `--backends` calls it."""
+        """Name in `--backends`."""
 
     @property
     def status(self) -> str:
-        """Its own claim."""
+        """Status by its own claim."""
 
     @property
     def version(self) -> str:
-        """Of the optimiser, or why it failed."""
+        """Version of the optimiser, or the error."""
 
 
 def answered(status: str, *found: float | None) -> bool:
-    """Whether one came back with a solution, a bound or an opinion; one that the user stopped need not."""
-    from linkrisk.solver.run.clock import Status  # whoever lists the names does not wait for it
+    """Whether any competitor returned a solution, a bound or a status; not required after an interruption."""
+    from linkrisk.solver.run.clock import Status  # imported only here, as it is slow
 
     if status == FAILED:
         return False
@@ -82,7 +82,7 @@ def answered(status: str, *found: float | None) -> bool:
 
 
 def no_answer(rows: Sequence[Row], answers: Sequence[bool]) -> str | None:
-    """Why there is no answer, in words; None where there is one."""
+    """Give the reason why there is no answer; None where there is one."""
     if any(answers):
         return None
     if not rows:

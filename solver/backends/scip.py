@@ -1,4 +1,4 @@
-"""Solve by SCIP through PySCIPOpt; cutting planes are separated inside its tree."""
+"""Solve by SCIP through PySCIPOpt, with cutting planes separated in the tree."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 def finite(bound: float) -> float | None:
-    """Write an infinite bound as SCIP takes it."""
+    """Convert an infinite bound to SCIP's."""
     return None if math.isinf(bound) else bound
 
 
 def constraints(
     matrix: sparse.csr_array, row_lower: FloatArray, row_upper: FloatArray, variables: Sequence[Any]
 ) -> Iterator[Any]:
-    """Each row as SCIP takes it."""
+    """Convert each row to SCIP's form."""
     from pyscipopt.scip import Expr, ExprCons, Term
 
-    # One term object per column, and expressions made from dictionaries: sums would copy and sort.
+    # One term object per column, and expressions from dictionaries: sums would copy and sort.
     terms = [Term(variable) for variable in variables]
     row_terms = [terms[column] for column in matrix.indices.tolist()]
     coefficients, starts = matrix.data.tolist(), matrix.indptr.tolist()
@@ -48,11 +48,11 @@ def constraints(
 
 
 _VIOLATED = 1e-6
-"""SCIP takes rows for satisfied that are violated by less."""
+"""Feasibility tolerance of SCIP for rows."""
 
 
 class TreeSeparation:
-    """Rows that a separator adds to a SCIP problem; what it raises interrupts the solve and is kept."""
+    """Constraint handler of a separator's rows; its exceptions interrupt the solve and are kept."""
 
     def __init__(self, scip: pyscipopt.Model, variables: list[Any], separator: Separator) -> None:
         self._scip, self._variables, self._separator = scip, variables, separator
@@ -64,14 +64,14 @@ class TreeSeparation:
             "separator",
             "rows that are added when they are violated",
             sepapriority=0,
-            enfopriority=-1,  # after integrality
+            enfopriority=-1,  # called after integrality
             chckpriority=-1,
             sepafreq=1 if separator.fractional else -1,
             needscons=False,
         )
 
     def violated(self, solution: Any) -> Cuts | None:
-        """Rows that a solution of SCIP violates, of the relaxation when None; None if there are none."""
+        """Separate rows that a solution (None: that of the relaxation) violates; None if there are none."""
         x = np.array([self._scip.getSolVal(solution, variable) for variable in self._variables])
         try:
             cuts = self._separator(x)
@@ -88,7 +88,7 @@ class TreeSeparation:
         self.cuts += cuts.count
 
     def lock(self, count: int) -> None:
-        """Tell SCIP that either direction of any variable may violate rows."""
+        """Lock all variables in both directions, as any change may violate rows."""
         for variable in self._variables:
             self._scip.addVarLocks(variable, count, count)
 
@@ -125,7 +125,7 @@ def _handler(separation: TreeSeparation) -> Any:
 
 
 INFINITY = 1e20
-"""SCIP's infinity, also what it answers while it has no bound."""
+"""SCIP's infinity, also its answer while it has no bound."""
 
 ENDINGS: Mapping[str, Ending] = {
     "optimal": Ending.COMPLETE,
@@ -141,7 +141,7 @@ ENDINGS: Mapping[str, Ending] = {
 
 
 def scip_parameters(options: SolveOptions) -> dict[str, Any]:
-    """Names and values of the SCIP parameters for `options`, the time limit left out."""
+    """Translate `options` to SCIP's parameters, without the time limit."""
     return {
         "limits/gap": options.relative_gap,
         "limits/absgap": options.absolute_gap,
@@ -155,7 +155,7 @@ def scip_parameters(options: SolveOptions) -> dict[str, Any]:
 
 
 def scip_bound(bound: float) -> float:
-    """Write SCIP's infinity as a float's."""
+    """Convert SCIP's infinity to a float's."""
     return math.copysign(math.inf, bound) if abs(bound) >= INFINITY else float(bound)
 
 
@@ -192,7 +192,7 @@ class BuiltScip:
             self.separation = TreeSeparation(self.scip, self.variables, model.separator)
 
     def add_start(self, model: MilpModel, start: FloatArray) -> None:
-        """Offer a point; SCIP checks it and drops it when it is not feasible."""
+        """Offer a start; SCIP drops an infeasible one."""
         solution = self.scip.createSol()
         rounded = np.where(model.integer, np.round(start), start)
         for variable, value in zip(self.variables, rounded.tolist(), strict=True):
@@ -223,12 +223,12 @@ class ScipRun:
         )
 
     def stop(self) -> None:
-        """Ask SCIP to stop: now, and again at its next event, should now be before it started."""
+        """Interrupt SCIP now, and again at its next event in case it had not started."""
         self._stop.set()
         self._scip.interruptSolve()
 
     def on_event(self) -> None:
-        """Take note of the bounds, and pass a request to stop on to SCIP."""
+        """Record the bounds, and pass a request to stop on to SCIP."""
         primal, dual = self._scip.getPrimalbound(), self._scip.getDualbound()
         self._progress = BackendProgress(scip_bound(primal), scip_bound(dual))
         if self._stop.is_set():
@@ -261,7 +261,7 @@ class ScipRun:
 
 
 class ScipBackend(TemplateBackend[BuiltScip]):
-    """SCIP: one thread, start points, progress and interruption; rows are separated inside its tree."""
+    """SCIP: one thread, warm starts, progress and interruption; rows are separated in the tree."""
 
     name: ClassVar[str] = "scip"
     requires: ClassVar[tuple[str, ...]] = ("pyscipopt",)

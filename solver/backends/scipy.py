@@ -19,7 +19,7 @@ ENDINGS = {0: Ending.COMPLETE, 1: Ending.TIME, 2: Ending.INFEASIBLE, 3: Ending.U
 """`OptimizeResult.status` of `scipy.optimize.milp`; 4 is anything else, told apart by its message."""
 
 UNDECIDED = "unbounded or infeasible"
-"""How SciPy words the one status 4 that is not a failure."""
+"""SciPy's message for the one status 4 that is not a failure."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
         """Call `scipy.optimize.milp`."""
         result = self._call(built, solve.clock)
         if failed(result):
-            # The HiGHS 1.12 that SciPy 1.17 carries breaks down in presolve on some small models.
+            # The HiGHS 1.12 in SciPy 1.17 fails in presolve on some small models.
             result = self._call(built, solve.clock, presolve=False)
         if failed(result):
             raise RuntimeError(f"scipy.optimize.milp failed: {result.message}")
@@ -85,11 +85,11 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
                 warnings.filterwarnings("ignore", "Unrecognized options", RuntimeWarning)
                 results.append(milp(**built.arguments, options=options))
 
-        # HiGHS keeps one scheduler per thread, for ever with the number of threads of its first run.
+        # HiGHS keeps one scheduler per thread, with the number of threads of its first run.
         run_in_background(call)
         return results[0]
 
 
 def failed(result: Any) -> bool:
-    """Tell whether a result of `scipy.optimize.milp` says nothing about the model."""
+    """Whether a result of `scipy.optimize.milp` leaves the model undecided."""
     return result.status not in ENDINGS and UNDECIDED not in result.message

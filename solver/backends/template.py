@@ -1,4 +1,4 @@
-"""Share what backends have in common: cutting planes at the root, refutation, the status of an answer."""
+"""Share the code of backends: cutting planes at the root, refutation, the status of an answer."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from linkrisk.solver.backends.linear.base import linear_program
 from linkrisk.solver.run.clock import Clock, Limit, Status
 
 _VIOLATED = 1e-6
-"""Violations below the tolerance of optimisers cannot be fixed."""
+"""Smallest violation that a cut must have: optimisers ignore violations within their tolerance."""
 
 _STALLED = 1e-9
-"""Relative rise of the bound below which another round is not worth its rows."""
+"""Relative increase of the bound below which cutting stops: more rounds would add rows, not bound."""
 
 _SHARE = 0.2
-"""Share of the time that these rounds may take."""
+"""Share of the time for cutting at the root."""
 
 
 def cut_at_the_root(model: MilpModel, options: SolveOptions, clock: Clock) -> tuple[MilpModel, int]:
-    """Add rows that optima of the relaxation violate; return the model and their number."""
+    """Add cutting planes for optima of the relaxation; return the model and their number."""
     separator = model.separator
     if separator is None or not separator.fractional:
         return model, 0
@@ -54,17 +54,17 @@ def cut_at_the_root(model: MilpModel, options: SolveOptions, clock: Clock) -> tu
 Built = TypeVar("Built")
 
 ROUNDING = 1e-9
-"""Relative rounding error allowed between an objective and the bound that proves it."""
+"""Relative rounding tolerance between an objective and the bound that proves it."""
 
 FEASIBILITY = 1e-6
-"""The feasibility tolerance that all the optimisers have by default."""
+"""Default feasibility tolerance of all the optimisers."""
 
 EXACT = 1e-9
-"""A start point that misses no row by more than this refutes any bound above its own value."""
+"""Violation up to which a start point counts as feasible, and refutes any bound above its value."""
 
 
 class Ending(Enum):
-    """Why an optimiser stopped, in its own opinion."""
+    """Why an optimiser stopped, by its own claim."""
 
     COMPLETE = auto()
     INFEASIBLE = auto()
@@ -78,34 +78,34 @@ class Ending(Enum):
 LIMIT_OF = {Ending.TIME: Limit.TIME, Ending.MEMORY: Limit.MEMORY, Ending.USER: Limit.USER}
 ENDING_OF: dict[Limit | None, Ending] = {None: Ending.INFEASIBLE}
 ENDING_OF.update({limit: ending for ending, limit in LIMIT_OF.items()})
-"""What a solve without a solution means, by the limit it hit: without one, there is none to be found."""
+"""Meaning of a solve without a solution, by the limit it hit."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an optimiser says when it stops."""
+    """The raw result of an optimiser."""
 
     ending: Ending  # Why it stopped
     values: FloatArray | None = None  # (columns,) Its best solution
     bound: float = -math.inf  # Its dual bound with the model's constant included; -inf when it has none
-    cuts: int = 0  # Rows that were separated on the way
+    cuts: int = 0  # Number of separated rows
 
 
 @dataclass(frozen=True)
 class Solve:
-    """One solve, handed on to the optimiser: the model and its limits."""
+    """One solve: the model, its limits, starts and callbacks."""
 
     model: MilpModel
     options: SolveOptions
-    clock: Clock  # its `time_left` is what the optimiser may take
-    starts: Sequence[FloatArray] = ()  # feasible points, the best first
+    clock: Clock  # its `time_left` is the optimiser's limit
+    starts: Sequence[FloatArray] = ()  # feasible starts, the best first
     watch: Watcher | None = None  # as in `Backend.solve`
 
 
 class TemplateBackend(Backend, Generic[Built]):
-    """A backend written as two steps, `build` and `run`, and `extend` between two runs.
+    """A backend in two steps, `build` and `run`, with `extend` between two runs.
 
-    The judgement of what they return is shared, and so is the loop that separates rows.
+    The refutation of results is shared, and so is the loop that separates rows.
     """
 
     @abstractmethod
@@ -141,7 +141,7 @@ class TemplateBackend(Backend, Generic[Built]):
         watch: Watcher | None = None,
     ) -> BackendResult:
         """Solve `model`; see `Backend.solve`."""
-        version = self.version()  # imports the optimiser, which shall not count as building
+        version = self.version()  # imports the optimiser, which does not count as building
         clock = Clock(options.time_limit)
         build_seconds: float | None = None
         feasible = best_first(starts, model)
@@ -157,9 +157,9 @@ class TemplateBackend(Backend, Generic[Built]):
                 outcome = self._separated(built, task)
                 outcome = replace(outcome, cuts=outcome.cuts + separated)
                 if outcome.values is None and outcome.ending in LIMIT_OF and model.separator is not None:
-                    # What rounds without all rows have found is no solution; what was known before is.
+                    # Solutions of rounds without all rows are invalid; an earlier start is not.
                     outcome = replace(outcome, values=feasible[0] if feasible else None)
-        except KeyboardInterrupt:  # while building, or from an optimiser that cannot be asked to stop
+        except KeyboardInterrupt:  # while building, or in an optimiser that cannot be interrupted
             outcome = Outcome(Ending.USER)
         if build_seconds is None:
             build_seconds = clock.seconds
@@ -169,9 +169,9 @@ class TemplateBackend(Backend, Generic[Built]):
         return judge(outcome, model, options, (build_seconds, solve_seconds), self.name, version)
 
     def _separated(self, built: Built, solve: Solve) -> Outcome:
-        """Solve, add the rows that the solution violates, and so on until it violates none.
+        """Solve, and add violated rows until the solution violates none (row generation).
 
-        Every bound on the way is one: a model without some of its rows has no greater optimum.
+        Each round's bound is valid: the model with fewer rows is a relaxation.
         """
         bound, added, model, watch = -math.inf, 0, solve.model, solve.watch
         while True:
@@ -196,12 +196,12 @@ class TemplateBackend(Backend, Generic[Built]):
             built = self.extend(built, solve, cuts)
 
     def _run_in_time(self, built: Built, solve: Solve) -> Outcome:
-        """Run, and tell infeasible from unbounded by solving without an objective, where that is open."""
+        """Run, and tell infeasible from unbounded by solving without an objective if necessary."""
         if solve.clock.expired:
             return Outcome(Ending.TIME)
         outcome = self.run(built, solve)
         if outcome.ending is Ending.INFEASIBLE_OR_UNBOUNDED:
-            if not solve.model.objective.any():  # nothing to be unbounded
+            if not solve.model.objective.any():  # nothing could be unbounded
                 return Outcome(Ending.INFEASIBLE)
             feasibility = replace(solve.model, objective=0.0 * solve.model.objective)
             found = self.solve(feasibility, solve.options)
@@ -214,7 +214,7 @@ class TemplateBackend(Backend, Generic[Built]):
 
 
 def _never_below(bound: float, watch: Watcher | None) -> Watcher | None:
-    """Report no bound below one that is proven, and no objective, which is that of fewer rows."""
+    """Raise the bound to the best proven one, and drop the objective of a relaxation."""
     if watch is None or bound == -math.inf:
         return watch
     told = watch
@@ -222,13 +222,13 @@ def _never_below(bound: float, watch: Watcher | None) -> Watcher | None:
 
 
 def best_first(starts: Sequence[FloatArray], model: MilpModel) -> list[FloatArray]:
-    """Those of the points that are feasible, by the model's objective."""
+    """Sort the feasible points by the model's objective."""
     feasible = [start for start in starts if model.violation(start) <= FEASIBILITY]
     return sorted(feasible, key=model.value)
 
 
 def drop_idle_rows(model: MilpModel) -> MilpModel | None:
-    """Leave out rows without coefficients or bounds; None when one of them, or a column, cannot hold.
+    """Drop rows without coefficients or bounds; None when one of them, or a column, is infeasible.
 
     Modelling layers disagree about them: some skip a row without coefficients although its bounds may exclude
     0, others cannot say that a row is free.
@@ -253,8 +253,8 @@ def drop_idle_rows(model: MilpModel) -> MilpModel | None:
 def refute(outcome: Outcome, model: MilpModel, start: FloatArray | None) -> Outcome:
     """Check the outcome against a known feasible point.
 
-    Optimisers have declared big-M models infeasible, or proven bounds above a known solution. Such a
-    claim is worth nothing: the bound is dropped and the start point stands as the solution.
+    Optimisers have declared big-M models infeasible, or proven bounds above a known solution. Then the bound
+    is dropped and the start point is the solution.
     """
     if start is None or model.violation(start) > EXACT:
         return outcome

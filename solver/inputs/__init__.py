@@ -1,4 +1,4 @@
-"""From files and options to a problem, and from learned parameters back to what they were learned on.
+"""Build problems from files and options, and restore learned parameters.
 
 May import `linkrisk.formulations`, `linkrisk.datasets`, `solver.linkage` and `solver.run`.
 """

@@ -93,7 +93,7 @@ def describe(asked: DescribeOptions) -> Description:
 
 
 def description_of(table: Table) -> Description:
-    """Describe a table that has been read."""
+    """Describe a table already read."""
     return Description(
         table.source, len(table.frame), described_columns(table.frame, table.notes), table.remarks
     )
@@ -103,7 +103,7 @@ _LARGEST_WHOLE = 1e15
 
 
 def description(result: Json) -> Document:
-    """Of the JSON of `describe`: the columns, and what speaks for special roles."""
+    """Summarise the JSON of `describe`: the columns, and the evidence for special roles."""
     records, columns = result["records"], result["columns"]
     rows = [
         [
@@ -132,7 +132,7 @@ def description(result: Json) -> Document:
 
 
 def _values(column: Json) -> str | None:
-    """The range of numbers, or the most frequent categories; None where values are not shown."""
+    """Format the range of numbers, or the most frequent categories; None where values are not shown."""
     if column["lowest"] is not None:
         return f"{_number(column['lowest'])} to {_number(column['highest'])}"
     named = [f"{one['label'] or one['code']} {one['records']}" for one in column["frequent"]]
@@ -145,14 +145,14 @@ def _number(value: float) -> str:
 
 
 def data_sets(result: Json) -> Document:
-    """Of the JSON of `datasets list`: their sizes, and where they come from."""
+    """Summarise the JSON of `datasets list`: sizes and origins."""
     columns = [("name", "name", Of.TEXT), ("rows", "records", Of.COUNT), ("columns", "columns", Of.COUNT)]
     rows = [[one["name"], one["rows"], len(one["columns"]), one["comes_from"]] for one in result["datasets"]]
     return short([table("", [*columns, ("comes_from", "comes from", Of.TEXT)], rows)])
 
 
 def data_set(result: Json) -> Document:
-    """Of the JSON of `datasets show`: all that is known of one of them."""
+    """Summarise the JSON of `datasets show`."""
     columns, file = result["columns"], result["local_file"]
     return short(
         [

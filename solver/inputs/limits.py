@@ -23,7 +23,7 @@ def engine_options(
     big_c: float | None = None,
     steering: Steering | None = None,
 ) -> tuple[EngineOptions, list[str]]:
-    """Settings of an engine, and the names of those given; seed and steering are for every engine.
+    """Make the settings of an engine, and the names of those given; seed and steering suit every engine.
 
     UsageError if one is not a number, or out of range.
     """
@@ -49,7 +49,7 @@ def check_limits(
     memory_limit: float | str | None = None,
     cancel: Cancel | None = None,
 ) -> Limits:
-    """The limits of a run; UsageError when one is not a number, or not above zero."""
+    """Check and make the limits of a run; UsageError when one is not a number, or not above zero."""
     usual = SECONDS if work_limit is None else None
     seconds = usual if time_limit == AUTOMATIC else check_limit(time_limit, "time limit")
     units = check_limit(work_limit, "work limit", "units")
@@ -60,7 +60,7 @@ def check_limits(
 
 
 def check_limit(limit: object, what: str, unit: str = "seconds") -> float | None:
-    """The limit; UsageError when it is not a number, or not above zero."""
+    """Check a limit; UsageError when it is not a number, or not above zero."""
     if limit is None:
         return None
     if isinstance(limit, bool) or not isinstance(limit, Real):

@@ -1,4 +1,4 @@
-"""Make the task of a linker from two files: columns, true partners, clerical decisions."""
+"""Build the task of a linker from two files: columns, true partners, clerical decisions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_options(options: Asked, linker: Linker) -> None:
 
 
 def read_pair(original: Any, masked: Any, linker: Linker, options: Asked, schema: Schema | None) -> TablePair:
-    """The two files, with their records aligned where it is known how."""
+    """Read the two files, with their records aligned where the alignment is known."""
     check_alignment_options(options.id, options.row_by_row)
     listed = listed_categories(options.nominal, options.ordinal, schema)
     text = (*listed, *text_columns(schema), *(name for name in options.labels if name is not None))
@@ -94,13 +94,13 @@ def compared_frames(
     keys: Sequence[str],
     masking: Sequence[str] = (),
 ) -> tuple[LinkageFrames, tuple[str, ...]]:
-    """The columns to compare and those needed besides; and the masking that is left to the linker.
+    """Select the columns to compare and the keys, and the masking that is left to the linker.
 
-    Levels of dates have been applied, as recodings that the files show have been.
+    Levels of dates and recodings inferred from the files have been applied.
     """
     special = _left_out(pair, linker, options, schema)
     original, masked = _chosen(pair, linker, options, schema, special)
-    known = options.truth and linker.common_attributes  # who is who, and what became of what
+    known = options.truth and linker.common_attributes  # alignment and masking
     training = None
     if options.training is not None:
         listed = listed_categories(options.nominal, options.ordinal, schema)
@@ -129,7 +129,7 @@ def compared_frames(
 
 
 def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
-    """The attributes whose masking is given; a method that names none has masked all that are categories."""
+    """List attributes with known masking; a method without attributes covers all categorical ones."""
     names = [name for name in frames.original_attributes if frames.schema[name].scale in CATEGORICAL]
     given = [masking_method(text).named for text in masking]
     return {name for attributes in given for name in (names if attributes is None else attributes)}
@@ -138,7 +138,7 @@ def _masked(masking: Sequence[str], frames: LinkageFrames) -> set[str]:
 def _left_out(
     pair: TablePair, linker: Linker, options: Asked, schema: Schema | None
 ) -> dict[str, Recognition]:
-    """Uninformative columns of both files, which are compared only where they are named."""
+    """List uninformative columns of both files, which are compared only if requested."""
     if options.attributes is not None or not linker.common_attributes:
         return {}
     found = special_columns((pair.original, pair.masked), schema, (*options.nominal, *options.ordinal))
@@ -157,7 +157,7 @@ def _chosen(
     schema: Schema | None,
     special: Collection[str],
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """The attributes of either file."""
+    """List the attributes of either file."""
     own = (options.original_attributes, options.masked_attributes)
     tables = (pair.original, pair.masked)
     columns = [_columns(table, label, schema) for table, label in zip(tables, options.labels, strict=True)]
@@ -193,7 +193,7 @@ def _chosen(
 
 
 def _columns(table: Table, id_column: str | None, schema: Schema | None) -> list[str]:
-    """The columns that are compared where none is named."""
+    """List the columns compared by default."""
     chosen = table.columns if schema is None else open_columns(table.columns, schema)
     return [name for name in chosen if name != id_column]
 
@@ -201,7 +201,7 @@ def _columns(table: Table, id_column: str | None, schema: Schema | None) -> list
 def linkage_task(
     pair: TablePair, frames: LinkageFrames, direction: Direction, seed: int
 ) -> tuple[LinkageTask, tuple[Sequence[str], Sequence[str]], IndexArray]:
-    """The linker's task, the labels of queries and candidates, and the partner of each query."""
+    """Build the linker's task, the labels of queries and candidates, and the partner of each query."""
     sides = [
         (frames.original, frames.original_attributes, pair.original_labels, pair.original.source),
         (frames.masked, frames.masked_attributes, pair.masked_labels, pair.masked.source),
@@ -229,16 +229,16 @@ def linkage_task(
 
 
 def twin_group(task: LinkageTask) -> IndexArray:
-    """Equal labels for candidates that are equal on every attribute."""
+    """Label candidates such that those equal on every attribute have equal labels."""
     grouped = task.candidates.groupby(list(task.candidate_attributes), dropna=False, sort=False)
     return np.asarray(grouped.ngroup(), dtype=np.intp)
 
 
 SIDES = ("original", "masked")
-"""The columns with the labels of the records."""
+"""Columns with the labels of the records."""
 
 DECISION = "decision"
-"""The column with the decision: one of the two words, or nothing where it is still open."""
+"""Column with the clerical decision, or nothing where it is still open."""
 
 WEIGHT = "weight"
 """The column with the match weight of each pair."""
@@ -249,7 +249,7 @@ LINK, NON_LINK = "link", "non-link"
 def read_decisions(
     table: Any, labels: tuple[Sequence[str], Sequence[str]], *, reverse: bool
 ) -> Reviewed | None:
-    """Read decisions on pairs: the labels of `SIDES` and `DECISION`; None where none has been made yet.
+    """Read clerical decisions on pairs: the labels of `SIDES` and `DECISION`; None where all are open.
 
     `labels` are those of queries and candidates, `reverse` is whether the queries are the masked records.
     DataError if a column is missing, a record or word is unknown, or one pair has both decisions.
@@ -284,7 +284,7 @@ def read_decisions(
 
 
 def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
-    """Weights of the links that people have decided on, and whether each was right.
+    """Read the weights of clerically reviewed links, and whether each was right.
 
     Rows with an open decision are left out; DataError as in `read_decisions`, or for a weight that is no
     number.
@@ -309,7 +309,7 @@ def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
 
 
 def _words(loaded: Table) -> pd.Series:
-    """The decisions, empty where they are open; DataError for another word."""
+    """Read the decisions, empty where they are open; DataError for another word."""
     cells = loaded.frame[DECISION]
     word = cells.map(lambda cell: "" if pd.isna(cell) else str(cell).strip().lower())
     wrong = ~word.isin(["", LINK, NON_LINK]).to_numpy()
@@ -327,7 +327,7 @@ def _text(cell: Any) -> str:
 
 
 def _once(source: str, made: IndexArray, reviewed: Reviewed) -> Reviewed:
-    """The decisions with every pair once; DataError where a pair has both."""
+    """Drop repeated pairs; DataError where a pair has both decisions."""
     table = pd.DataFrame({"query": reviewed.query, "candidate": reviewed.candidate, "link": reviewed.link})
     twice = table.drop_duplicates().duplicated(["query", "candidate"]).to_numpy()
     table = table.drop_duplicates()

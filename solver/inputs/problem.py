@@ -28,7 +28,7 @@ from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.result import plain
 
 WORTH = 4_000_000
-"""Bytes of records from which reading is worth it: less is sent sooner."""
+"""Bytes of records above which workers read files instead of receiving records."""
 
 _SUFFIXES = (".parquet", ".pq")
 
@@ -37,18 +37,18 @@ _SUFFIXES = (".parquet", ".pq")
 class Rereading:
     """Recipe by which workers rebuild a pair from two Parquet files of numbers (`run.remote.Recipe`).
 
-    Means, deviations, partners and a digest of all that is compared come from the parent: a worker that has
-    read other numbers, to the last bit, does not use them.
+    Means, deviations, partners and a digest of the compared data come from the parent: a worker that read
+    other numbers, to the last bit, does not use them.
     """
 
-    paths: tuple[str, str]  # of queries and of candidates
+    paths: tuple[str, str]  # files of queries and of candidates
     # of each attribute; None where values are compared as they are
     moments: FileMoments | None
     shell: LinkagePair  # the pair without its records
-    digest: bytes  # of the records
+    digest: bytes  # digest of the records
 
     def make(self) -> LinkagePair | None:
-        """The pair; None where the files are not there, or are others."""
+        """Rebuild the pair; None where files are missing or have changed."""
         files = [self._values(path) for path in self.paths]
         if files[0] is None or files[1] is None or len(files[0]) <= self.shell.query_rows.max(initial=-1):
             return None
@@ -60,7 +60,7 @@ class Rereading:
         return pair if _digest(pair) == self.digest else None
 
     def _values(self, path: str) -> FloatArray | None:
-        """The attributes of a file; None where it does not have them, or is not there."""
+        """Read the attributes of a file; None where one is missing."""
         try:
             frame = read_numbers(Path(path))
         except ImportError:
@@ -74,7 +74,7 @@ class Rereading:
 
 
 def rereading(pair: LinkagePair, sources: Sequence[Any], moments: FileMoments | None) -> Rereading | None:
-    """How workers can read a pair from the files of queries and candidates; None where it has to be sent."""
+    """Make the recipe to read a pair from its two files; None where it has to be sent."""
     paths = [Path(each).resolve() for each in sources if isinstance(each, str | Path)]
     if len(paths) < 2 or any(path.suffix.lower() not in _SUFFIXES for path in paths):
         return None
@@ -98,18 +98,18 @@ def _digest(pair: LinkagePair) -> bytes:
 class BlockSurvey:
     """Sampling weight and stratum of every block."""
 
-    # weight_column, stratum_column where they are from; None where there are none
+    # weight_column, stratum_column that they come from; None without
     weight_column: str | None = None
-    weight: FloatArray | None = None  # (blocks,): how many of the population each block stands for
+    weight: FloatArray | None = None  # (blocks,): persons that each block represents
     stratum_column: str | None = None
     stratum: tuple[str, ...] | None = None  # (blocks,)
-    unit: float = 1.0  # what a weight of one in the search counts in the population (`weight_unit`)
+    unit: float = 1.0  # weight in the population of a weight of one in the search (`weight_unit`)
 
     @classmethod
     def of(
         cls, design: SurveyDesign, direction: Direction, query_rows: IndexArray, partner: IndexArray
     ) -> Self:
-        """The design of the original records, for blocks; rows (blocks,) of both sides."""
+        """Read the survey design of the original records, for blocks; rows (blocks,) of both sides."""
         rows = query_rows if direction is Direction.ORIGINAL_TO_MASKED else partner
         weight = None if design.weight is None else design.weight[rows]
         return cls(
@@ -121,7 +121,7 @@ class BlockSurvey:
         )
 
     def describe(self) -> dict[str, Any]:
-        """The part of the JSON: the columns, and the sum of the weights of all blocks."""
+        """Report the columns in the JSON, and the sum of the weights of all blocks."""
         said: dict[str, Any] = {}
         if self.weight is not None:
             said |= {"weight": self.weight_column, "total_weight": plain(math.fsum(self.weight.tolist()))}
@@ -131,7 +131,7 @@ class BlockSurvey:
 
     @property
     def shown(self) -> dict[str, tuple[str, ...]]:
-        """The column of strata with its codes; empty where there is none."""
+        """Report the column of strata with its codes; empty without one."""
         if self.stratum is None or self.stratum_column is None:
             return {}
         return {self.stratum_column: tuple(dict.fromkeys(self.stratum))}
@@ -141,17 +141,17 @@ class BlockSurvey:
         return {} if self.stratum is None else {"strata": by_stratum(self.stratum, linked)}
 
     def links(self, linked: BoolArray, share: FloatArray) -> dict[str, Any]:
-        """``{"weighted_links": sum}`` of links that count `share` times their weight; empty without."""
+        """Report ``{"weighted_links": sum}`` of links that count `share` of their weight; else empty."""
         if self.weight is None:
             return {}
         return {"weighted_links": plain(math.fsum((self.weight * share)[linked].tolist()))}
 
 
 def weight_unit(weight: FloatArray) -> float:
-    """Divisor of weights for a search, whose tolerances are made for weights near one.
+    """Choose a divisor that brings weights near one, as the tolerances of a search assume.
 
-    A power of two near their mean, so that dividing and multiplying round nothing; their value where all are
-    equal, as integer numbers of links make better bounds.
+    A power of two near their mean, so that scaling is exact; their value where all are equal, as integer
+    objectives give better bounds.
     """
     if weight.size == 0:
         return 1.0
@@ -166,7 +166,7 @@ class Searched:
 
     pair: LinkagePair
     aggregator: Aggregator
-    unit: float = 1.0  # what a weight of one counts in the population
+    unit: float = 1.0  # weight in the population of a weight of one
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,18 +197,18 @@ class Problem:
 
     @property
     def searched(self) -> Searched:
-        """What a search needs of it."""
+        """Extract the part that a search needs."""
         return Searched(self.pair, self.aggregator, self.survey.unit)
 
     @property
     def labels(self) -> list[str]:
-        """What to call the record of each block."""
+        """Label the record of each block."""
         original = Direction(self.options.direction) is Direction.ORIGINAL_TO_MASKED
         names = self.files.original_labels if original else self.files.masked_labels
         return [names[row] for row in self.pair.query_rows]
 
     def describe(self) -> dict[str, Any]:
-        """The part of the JSON on what was solved."""
+        """Describe the problem for the JSON."""
         described = {
             "name": self.files.name,
             "aggregator": self.aggregator.name,

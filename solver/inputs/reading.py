@@ -1,4 +1,4 @@
-"""Read files or frames into a linkage problem, with every option checked before anything is read."""
+"""Read files or frames into a linkage problem, with all options checked before reading."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
 _FAR_CLOSER = 1e-3
-"""Spread relative to the largest of all attributes; below, squares are a millionth, which searches miss."""
+"""Spread relative to the largest one below which squares fall under a millionth, which searches miss."""
 
 
 _MOST = 0.6
-"""Share of the values in the shortest stretch that is taken for the spread: those far out must not count."""
+"""Share of the values in the interval that measures the spread, so that outliers do not count."""
 
 
 def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
-    """Name the numeric attributes whose differences are tiny beside those of another one.
+    """Note numeric attributes whose differences are tiny beside those of another one.
 
-    A value far out, such as 99999999 for a missing one, does that to its attribute when it is standardised;
-    without standardising, units do. Bounds still hold.
+    An outlier, such as 99999999 for a missing value, does that to its attribute under standardisation;
+    without standardisation, units do. Bounds still hold.
     """
     numeric = [k for k, name in enumerate(files.attributes) if name not in files.categorical]
     spread = np.array([_spread(np.concatenate([pair.queries[:, k], pair.candidates[:, k]])) for k in numeric])
@@ -57,14 +57,14 @@ def scale_notes(files: FilePair, pair: LinkagePair) -> tuple[str, ...]:
 
 
 def _spread(values: FloatArray) -> float:
-    """Width of the shortest interval that holds `_MOST` of the known values."""
+    """Compute the width of the shortest interval that holds `_MOST` of the known values."""
     ascending = np.sort(values[~np.isnan(values)])
     many = int(_MOST * len(ascending))
     return float((ascending[many:] - ascending[: len(ascending) - many]).min())
 
 
 def check_alignment_options(id_column: str | None, row_by_row: bool) -> None:
-    """Refuse two ways to align the records at a time."""
+    """Refuse two ways of aligning the records together."""
     try:
         check_alignment(id_column, row_by_row)
     except DataError as error:
@@ -97,7 +97,7 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
 
 
 def check_problem_options(options: ProblemOptions) -> None:
-    """Refuse a request that no file could satisfy, before any is read; UsageError or FormulationError."""
+    """Refuse requests that no file could satisfy, before reading; UsageError or FormulationError."""
     check_alignment_options(options.id, options.row_by_row)
     check_asked(options)
     k: object = options.k_additive
@@ -107,12 +107,12 @@ def check_problem_options(options: ProblemOptions) -> None:
 
 
 def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] = (None, None)) -> Problem:
-    """Set up the linkage problem of files that were read, with options that `make_problem` has checked.
+    """Build the linkage problem of files already read, with options that `make_problem` has checked.
 
-    `read` is where workers can read them, if they can.
+    `read`: paths from which workers can read them, if any.
     """
     clock, missing = Clock(None), Missing(options.missing)
-    # The aggregator next: a request that it refuses should not cost the comparison of records.
+    # The aggregator first: a request that it refuses should not cost the comparison of records.
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
     weight = files.design.weight
     unit = 1.0 if weight is None else weight_unit(weight[files.partner >= 0])
@@ -135,7 +135,7 @@ def problem_of(files: FilePair, options: ProblemOptions, read: tuple[Any, Any] =
 
 
 def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments | None:
-    """What numeric attributes are standardised by; None where they are not."""
+    """Compute the moments that standardise numeric attributes; None without standardisation."""
     names = [repr(name) for name in files.attributes]
     return file_moments(files.compared_values, files.masked_values, standardisation, names)
 
@@ -143,7 +143,7 @@ def _moments(files: FilePair, standardisation: Standardisation) -> FileMoments |
 def _rereading(
     pair: LinkagePair, original: Any, masked: Any, direction: Direction, moments: FileMoments | None
 ) -> Rereading | None:
-    """How others can read the pair, queries first."""
+    """Make the recipe by which workers read the pair, queries first."""
     if direction is Direction.MASKED_TO_ORIGINAL:
         original, masked = masked, original
         moments = None if moments is None else FileMoments(moments.masked, moments.original)
@@ -151,7 +151,7 @@ def _rereading(
 
 
 def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Problem:
-    """The same files and comparison for another family; FormulationError when it cannot take them."""
+    """Change the family of distances; FormulationError when it does not fit the files."""
     options = replace(problem.options, aggregator=name, k_additive=k_additive)
     files = problem.files
     aggregator = _aggregator(options, files.attributes, categorical=bool(files.categorical))
@@ -159,7 +159,7 @@ def with_aggregator(problem: Problem, name: str, k_additive: int | None) -> Prob
 
 
 def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categorical: bool) -> Aggregator:
-    """The aggregator that is asked for; FormulationError or UsageError when there is none."""
+    """Create the requested aggregator; FormulationError or UsageError when there is none."""
     differences = None if options.differences is None else Differences(options.differences)
     if categorical:
         differences = _without_sign(options.aggregator, differences)
@@ -169,7 +169,7 @@ def _aggregator(options: ProblemOptions, attributes: tuple[str, ...], *, categor
 
 
 def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None] | None:
-    """Distances between the categories of each attribute, None for numeric ones; None if all are."""
+    """Compute distances between the categories of each attribute, None for numeric ones; None if all are."""
     if not files.categorical:
         return None
     tables: list[FloatArray | None] = []
@@ -180,7 +180,7 @@ def distance_tables(files: FilePair, missing: Missing) -> list[FloatArray | None
 
 
 def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
-    """How many values are missing in which columns, and how they are compared."""
+    """Note the number of missing values by column, and how they are compared."""
     lacking = []
     for name in files.attributes:
         counts = [int(frame[name].isna().sum()) for frame in (files.original, files.masked)]
@@ -195,7 +195,7 @@ def _missing_notes(files: FilePair, rule: Missing) -> tuple[str, ...]:
 
 
 def _without_sign(aggregator: str, asked: Differences | None) -> Differences | None:
-    """The kind of differences where some attributes are categorical: the default, unless that is signed."""
+    """Choose differences for files with categories: the default, unless that is signed."""
     if asked is Differences.SIGNED:
         raise UsageError(
             f"differences of categories have no sign: use {called('differences', 'absolute')}, or leave "
@@ -227,7 +227,7 @@ def _files(original: Any, masked: Any, options: ProblemOptions, schema: Schema |
 
 
 def _file_options(options: ProblemOptions, schema: Schema | None) -> dict[str, Any]:
-    """The options that say which attributes there are and what they are."""
+    """Extract the options that declare the attributes."""
     return {
         "attributes": options.attributes,
         "id": options.id,

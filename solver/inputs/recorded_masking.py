@@ -1,4 +1,4 @@
-"""Read masking as `mask --record` or the JSON of a fit has recorded it."""
+"""Read masking methods as recorded by `mask --record` or the JSON of a fit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def what_masking_did(files: FilePair) -> dict[str, Any]:
-    """Masking of the attributes for the JSON, and attributes that lack a recoding to be compared.
+    """Report the masking of the attributes for the JSON, and attributes that lack a recoding to be compared.
 
     ``masking``, the methods that were given and ``inferred`` where the files show more, ``recodings``, where
     anything is known, and ``not_comparable``.
@@ -51,7 +51,7 @@ def what_masking_did(files: FilePair) -> dict[str, Any]:
 
 
 def _recodings(files: FilePair) -> list[dict[str, Any]]:
-    """Recodings of attributes in full, so that no file is needed again.
+    """Report recodings of attributes completely, so that no file is needed again.
 
     One entry for each attribute with known masking: ``attribute``, ``masking`` and ``possible``, for each
     category of the schema a text with 1 where it can have become another one, 0 where not. Where the files
@@ -79,11 +79,11 @@ def _recoded_categories(attribute: CategoricalAttribute) -> dict[str, Any]:
 
 
 def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
-    """The masking methods of a fit's JSON, for `ProblemOptions.masking`.
+    """Read the masking methods of a fit's JSON, for `ProblemOptions.masking`.
 
-    A method that reads files (a PRAM matrix, a hierarchy) is replaced by the table of possible recodings that
-    the fit recorded: the JSON may come from anybody, and must not make us open a file. What was inferred is
-    inferred again. UsageError if there is no such table, or it is malformed.
+    A method that reads files (a PRAM matrix, a hierarchy) is replaced by the recorded table of possible
+    recodings: the JSON is not trusted to name files. Inferred masking is inferred again. UsageError if there
+    is no such table, or it is malformed.
     """
     listed = fitted.get("masking")
     found: list[str | KnownRecoding] = []
@@ -105,7 +105,7 @@ def recorded_masking(fitted: Mapping[str, Any]) -> list[str | KnownRecoding]:
 
 
 def _tables(fitted: Mapping[str, Any]) -> list[KnownRecoding]:
-    """The tables that a fit recorded, by the categories of its schema."""
+    """Read the recorded tables, by the categories of the schema."""
     try:
         schema = Schema.from_dict(fitted["schema"])
         return [_table(item, schema) for item in fitted.get("recodings") or () if "possible" in item]
@@ -147,12 +147,12 @@ def with_records(masking: Masking, options: Compared, *, numbers: bool = True) -
 
 
 def recorded(options: ProblemOptions) -> ProblemOptions:
-    """The options with the methods of categories that records name in the place of the records."""
+    """Replace the records by the methods of categories that they name."""
     return replace(options, masking=with_records(options.masking, options, numbers=False))
 
 
 def _spelled_record(path: Path, options: Compared, *, numbers: bool) -> list[str]:
-    """The methods of a record, spelled as `masking_method` reads them."""
+    """Convert the methods of a record to the syntax of `masking_method`."""
     steps = _steps(path)
     try:
         return [text for step in steps for text in _spelled(step, options, numbers=numbers)]
@@ -163,7 +163,7 @@ def _spelled_record(path: Path, options: Compared, *, numbers: bool) -> list[str
 
 
 def _steps(path: Path) -> Sequence[Mapping[str, Any]]:
-    """The list of methods."""
+    """Read the list of methods."""
     try:
         record = parse(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError as error:
@@ -191,7 +191,7 @@ def _no_record(path: Path) -> UsageError:
 
 
 def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> Iterator[str]:
-    """A method of a record as text, unless it masks attributes or numbers that are not asked for."""
+    """Convert a method of a record to text, unless it masks attributes or numbers that are not requested."""
     name, given = str(step["method"]), dict(step["parameters"])
     attributes = [str(each) for each in step["attributes"]]
     if name not in METHODS:
@@ -225,14 +225,14 @@ def _spelled(step: Mapping[str, Any], options: Compared, *, numbers: bool) -> It
 
 
 def _each(values: Any, *, repeated: bool) -> list[Any]:
-    """The values of a parameter, one for each time that it is given."""
+    """List the values of a parameter that may be repeated."""
     if isinstance(values, list) and not repeated:
         return [shown_names(map(spelled, values), ",")]
     return values if isinstance(values, list) else [values]
 
 
 def _word(key: str, value: Any) -> str:
-    """One parameter as text."""
+    """Convert one parameter to text."""
     if value is True:
         return key
     if isinstance(value, dict):  # attributes that are microaggregated together
@@ -244,7 +244,7 @@ def _word(key: str, value: Any) -> str:
 
 
 def _compared(attributes: Sequence[str], options: Compared) -> list[str]:
-    """Those that are compared, and by their categories."""
+    """Select the compared attributes, and their categories."""
     schema = schema_of(options.schema)
     names = listed_categories(options.nominal, options.ordinal, schema)
     if options.attributes is not None:
@@ -255,7 +255,7 @@ def _compared(attributes: Sequence[str], options: Compared) -> list[str]:
 
 
 def _check_schema(name: str, attributes: Sequence[str], recorded: Any, options: Compared) -> None:
-    """Refuse categories of another schema than the one given: their order says what is recoded."""
+    """Refuse categories in another order than the schema's: recodings are recorded by position."""
     if recorded is None:
         return
     before, now = Schema.from_dict(recorded), schema_of(options.schema)

@@ -37,7 +37,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def aligned_groups(way: str, releases: int) -> Groups:
-    """Releases that an intruder can align: ``together``, ``apart``, or groups as in ``1+2,3``.
+    """Parse which releases an intruder can align: ``together``, ``apart``, or groups as in ``1+2,3``.
 
     Ascending in each group, groups by their first releases. UsageError if it says something else, or a
     release is in no group or in two.
@@ -62,7 +62,7 @@ def aligned_groups(way: str, releases: int) -> Groups:
 
 
 def spelled_groups(groups: Groups) -> str:
-    """The text that `aligned_groups` reads."""
+    """Format groups as text that `aligned_groups` parses."""
     if len(groups) == 1:
         return Way.TOGETHER.value
     if all(len(group) == 1 for group in groups):
@@ -72,26 +72,26 @@ def spelled_groups(groups: Groups) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Releases:
-    """Several releases of one file; the last is the one to be judged."""
+    """Several releases of one file; the last is the one to be assessed."""
 
-    # in the order in which they came, each with what the intruder compares it with
+    # in order of publication, each with its comparison
     files: tuple[FilePair, ...]
-    groups: Groups  # which of them can be aligned (`aligned_groups`)
+    groups: Groups  # which can be aligned (`aligned_groups`)
     options: ProblemOptions  # for all of them
 
     def group(self, number: int) -> tuple[int, ...]:
-        """The releases that can be aligned with this one and were there by then, itself the last."""
+        """List the earlier releases that can be aligned with this one, itself the last."""
         group = next(group for group in self.groups if number in group)
         return tuple(other for other in group if other <= number)
 
     def of(self, numbers: Sequence[int]) -> tuple[FilePair, ...]:
-        """The files of some of them."""
+        """Select the files of some releases."""
         return tuple(self.files[number - 1] for number in numbers)
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """One release as it is to be read."""
+    """One release with the options to read it."""
 
     original: Any
     masked: Any
@@ -101,7 +101,7 @@ class Given:
 def given_releases(
     original: Any, masked: Any, options: ProblemOptions, way: str, *, versions: bool
 ) -> list[Given]:
-    """Releases in the order in which they came, each with its original.
+    """List the releases in order of publication, each with its original.
 
     Several originals are sources that are joined by id; or, with `versions`, one for each release. UsageError
     or DataError if the numbers of files or the options do not fit, or sources cannot be joined.
@@ -136,28 +136,28 @@ def given_releases(
 
 
 def _listed(given: Any) -> list[Any]:
-    """One or several tables as a list."""
+    """Convert one or several tables to a list."""
     if given is None:
         return []
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _text(options: ProblemOptions) -> tuple[str, ...]:
-    """Columns of text files that hold names and not numbers."""
+    """List columns of text files that hold names and not numbers."""
     schema = schema_of(options.schema)
     ids = () if options.id is None else (options.id,)
     return (*listed_categories(options.nominal, options.ordinal, schema), *text_columns(schema), *ids)
 
 
 def _named(given: Any, what: str, number: int, several: int, text: Sequence[str]) -> Any:
-    """A frame with a name of its own where there are several; a file has one."""
+    """Name a frame by its number where there are several; a file has a name."""
     if several < 2 or isinstance(given, str | Path | Table):
         return given
     return load_table(given, f"{what} {number}", text)
 
 
 def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
-    """Several sources as one table."""
+    """Join several sources to one table."""
     schema = schema_of(options.schema)
     column = options.id or (None if schema is None else schema.only(Role.RECORD_ID))
     if column is None or options.row_by_row:
@@ -172,9 +172,9 @@ def _joined(sources: Sequence[Any], options: ProblemOptions) -> Table:
 
 
 def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
-    """For each release the record of its own masking, where such records give the alignment.
+    """Give each release the alignment recorded with its own masking.
 
-    That of another release has another order: of a wrong truth next to nothing is linked.
+    The record of another release has another order: under a wrong alignment, almost nothing is linked.
     """
     records = records_named(releases[0].id)
     if not records:
@@ -193,14 +193,14 @@ def _with_records(releases: Sequence[ProblemOptions]) -> list[ProblemOptions]:
 def _of_their_own(
     options: ProblemOptions, releases: Sequence[Any], text: Sequence[str]
 ) -> list[ProblemOptions]:
-    """Options of each release with the attributes that it has, where others have the others."""
+    """Restrict the options of each release to the attributes that it has, if others have the rest."""
     if options.attributes is None or isinstance(options.attributes, str) or len(releases) < 2:
         return [options] * len(releases)
     tables = [load_table(each, "masked", text) for each in releases]
     everywhere = {name for table in tables for name in table.columns}
     found = []
     for table in tables:
-        # What none of the releases has stays, and is refused when they are read.
+        # Attributes that no release has stay, and are refused when reading.
         kept = [name for name in options.attributes if name in table.columns or name not in everywhere]
         if not kept:
             raise DataError(

@@ -1,4 +1,4 @@
-"""Read the table that `mask` is given, with the metadata of its file."""
+"""Read the input table of `mask`, with the metadata of its file."""
 
 from __future__ import annotations
 
@@ -39,41 +39,41 @@ class Source:
     """A table to be masked."""
 
     stored: StoredFile  # the table; a pandas frame has its own index
-    name: str  # what to call it: the name of its file, or of a public data set
+    name: str  # name of its file, or of a public data set
 
     @property
     def content(self) -> bytes | None:
-        """What is in its file, if it has one."""
+        """Read the contents of its file, if it has one."""
         return Path(self.name).read_bytes() if is_file(self.name) else None
 
     @property
     def sha256(self) -> str | None:
-        """The digest of its file, if it has one."""
+        """Compute the digest of its file, if it has one."""
         content = self.content
         return None if content is None else sha256(content)
 
     @cached_property
     def plain(self) -> pd.DataFrame:
-        """The table without blanks around text; text of blanks alone is a missing value."""
+        """Strip text; text of blanks alone becomes a missing value."""
         return without_blanks(self.stored.frame)
 
     def schema(self, declared: Schema | None = None) -> Schema:
-        """Schema of all columns: declared, from the file, and guessed as `describe` does."""
+        """Merge the schema of all columns: declared, from the file, and guessed as in `describe`."""
         return guessed_schema(self.plain, self.stored.columns, declared)
 
     def labels(self, names: Sequence[str], declared: Schema | None = None) -> dict[str, dict[str, Any]]:
-        """What columns and their codes mean in words (`labels_of`)."""
+        """Collect labels of columns and of their codes (`labels_of`)."""
         return labels_of(names, [self.stored.columns], declared)
 
     @cached_property
     def known(self) -> pd.DataFrame:
-        """The table with missing values in the place of codes that its file declares missing."""
+        """Replace codes that the file declares missing by missing values."""
         frame = self.plain
         coded = {name: notes.missing for name, notes in self.stored.columns.items() if notes.missing}
         return with_columns(frame, {name: without_codes(frame[name], codes) for name, codes in coded.items()})
 
     def with_codes(self, table: pd.DataFrame, masked: Collection[str]) -> pd.DataFrame:
-        """A masked table with the missing codes of the file where they were; other columns are the file's.
+        """Restore the missing codes of the file in a masked table; other columns are the file's.
 
         Columns with lists of categories keep only those that occur.
         """
@@ -86,10 +86,10 @@ class Source:
         return occurring_only(with_columns(table, columns), masked)
 
     def losses(self, output: str | Path) -> tuple[str, ...]:
-        """Sentences on what a file cannot hold of this table; DataError if it cannot hold it at all."""
+        """List what the output format cannot hold of this table; DataError if it cannot hold it at all."""
         made = writable_format(output)
         made.write(replace(self.stored, frame=self.stored.frame.head(1)), Path(output))
-        # Text files keep what is not masked letter by letter.
+        # Text files keep columns that are not masked verbatim.
         if made is DELIMITED and isinstance(self.stored.dialect, DelimitedDialect):
             return ()
         dialect = self.stored.dialect
@@ -97,7 +97,7 @@ class Source:
         return (*said, *made.loses(self.stored))
 
     def as_written(self, masked: StoredFile, others: Sequence[str], output: str | Path) -> StoredFile:
-        """From text to text, copy columns that are not masked letter by letter: codes such as 007 stay 007.
+        """From text to text, copy columns that are not masked verbatim: codes such as 007 stay 007.
 
         Where all values of a masked column are among those that it had, they are spelled as in the file, too:
         3 stays 3 in a column of integers of which one is missing, and TRUE stays TRUE.
@@ -115,7 +115,7 @@ class Source:
         return replace(masked, frame=with_columns(masked.frame, {**written[list(others)], **alike}))
 
     def _kept(self, name: str, masked: StoredFile) -> bool:
-        """Whether the values of a column, numbers or true and false, are among those that it had."""
+        """Whether a masked column has only values of its original column, numbers or true and false."""
         before = self.stored.frame[name]
         return kind_of(before) in _NOT_TEXT and _names(masked.frame[name]) <= _names(before)
 
@@ -125,9 +125,9 @@ def _names(column: pd.Series) -> set[str]:
 
 
 def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.Series:
-    """Values of a masked column as the file spells them; each has one spelling, the first.
+    """Spell the values of a masked column as the file does; of several spellings, the first.
 
-    Which records had 3.0, and which 3, a masked column must not disclose.
+    A masked column must not disclose which records had 3.0, and which 3.
     """
     first = ~before.duplicated() & before.notna()
     spelling = dict(zip(before[first].map(spelled), written[first], strict=True))
@@ -137,9 +137,9 @@ def _spelled_as(written: pd.Series, before: pd.Series, after: pd.Series) -> pd.S
 def read_source(
     data: TableLike, methods: Sequence[MaskingMethod], id_column: str | None, text_columns: Sequence[str] = ()
 ) -> Source:
-    """Read the table that `mask` is given; DataError if that is impossible.
+    """Read the input table of `mask`; DataError if that fails.
 
-    Ids, categories of a schema, and `text_columns` are kept as a text file has them.
+    Ids, categories of a schema, and `text_columns` keep the spelling of a text file.
     """
     if isinstance(data, Path) or (isinstance(data, str) and is_file(data)):
         return Source(
@@ -147,7 +147,7 @@ def read_source(
         )
     if isinstance(data, str):
         return Source(StoredFile(load(data)), data)
-    # A pandas frame keeps its index, as all other columns that are not masked.
+    # A pandas frame keeps its index, as columns that are not masked do.
     frame = data if isinstance(data, pd.DataFrame) else load_table(data, TABLE).frame
     return Source(StoredFile(frame), TABLE)
 
@@ -183,7 +183,7 @@ def check_targets(source: str, output: str | Path, record: str | Path | None) ->
 
 
 def is_file(text: str | Path) -> bool:
-    """Whether this is a file rather than the name of a data set, which has neither suffix nor folder."""
+    """Tell a file from the name of a data set, which has neither suffix nor folder."""
     return Path(text).suffix != "" or Path(text).name != str(text)
 
 
@@ -197,5 +197,5 @@ def _same_file(first: str | Path, second: str | Path) -> bool:
 
 
 def _parts(path: str | Path) -> set[Path]:
-    """All files that a table is made of."""
+    """List all files of a table."""
     return {part.resolve() for part in format_of(path).files(Path(path))}

@@ -1,4 +1,4 @@
-"""Declare the contract of linear programs that grow, and name their solvers."""
+"""Declare the interface of warm-started linear programs, and name their solvers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class LinearStatus(StrEnum):
     """How a solve ended."""
 
     OPTIMAL = "optimal"  # point, duals and reduced costs belong to an optimal basis
-    INFEASIBLE = "infeasible"  # the ray says why, where there is one
+    INFEASIBLE = "infeasible"  # with a ray as proof, where there is one
     UNBOUNDED = "unbounded"
-    ITERATIONS = "iterations"  # the limit of iterations came first; what there is can be gone on with
-    TIME = "time"  # the time limit came first
-    FAILED = "failed"  # the optimiser gave up
+    ITERATIONS = "iterations"  # iteration limit; the solve can be continued
+    TIME = "time"  # time limit
+    FAILED = "failed"  # the optimiser failed
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """A solution of a linear program; arrays are made when they are read."""
+    """A solution of a linear program; arrays are created when read."""
 
     status: LinearStatus
     objective: float | None  # Value of the point, constant included; None unless optimal
@@ -43,16 +43,16 @@ class LinearSolution:
     # (rows,) Multipliers that prove infeasibility (`formulations.programs.excess`); None unless infeasible,
     # and where the optimiser found out without any, as presolve does.
     ray: FloatArray | None = None
-    iterations: int = 0  # Of the simplex method, in this solve
+    iterations: int = 0  # Simplex iterations of this solve
 
     @cached_property
     def point(self) -> FloatArray:
-        """Where the solve ended, shape (columns,); within bounds, up to the tolerance, when optimal."""
+        """Point at the end of the solve, shape (columns,); feasible up to the tolerance when optimal."""
         return self.read_point()
 
     @cached_property
     def duals(self) -> FloatArray:
-        """By how much the optimum rises with the bound of each row, shape (rows,).
+        """Dual values: the increase of the optimum with the bound of each row, shape (rows,).
 
         Not negative where the lower bound holds, not positive where the upper one does.
         """
@@ -60,15 +60,15 @@ class LinearSolution:
 
     @property
     def optimal(self) -> bool:
-        """Whether the point is one."""
+        """Whether the solve ended at an optimum."""
         return self.status is LinearStatus.OPTIMAL
 
 
 @dataclass(frozen=True)
 class LinearOptions:
-    """Settings for the life of a program."""
+    """Settings of a program."""
 
-    feasibility: float = 1e-7  # How much a bound, and a reduced cost, may be violated
+    feasibility: float = 1e-7  # Primal and dual feasibility tolerance
     optimality: float = 1e-7
     own: Mapping[str, Any] = field(default_factory=dict)  # Options of the optimiser itself, by its own names
 
@@ -105,7 +105,7 @@ class LinearProgram(ABC):
         return all(importlib.util.find_spec(module) is not None for module in cls.requires)
 
     def add_rows(self, matrix: sparse.csr_array, lower: FloatArray, upper: FloatArray) -> IndexArray:
-        """Add ``lower <= matrix @ x <= upper``, shape (k, columns); their positions, after all others."""
+        """Add ``lower <= matrix @ x <= upper``, shape (k, columns), after all rows; return the positions."""
         if matrix.shape[0]:
             starts, columns = matrix.indptr[:-1], matrix.indices
             self.add_row_entries(starts, columns, matrix.data, lower, upper)
@@ -119,12 +119,12 @@ class LinearProgram(ABC):
         lower: FloatArray,
         upper: FloatArray,
     ) -> None:
-        """Add at least one row; entries follow each other, each row's from its place in `starts`."""
+        """Add at least one row, given by consecutive entries; each row begins at its place in `starts`."""
         self._add_rows(starts, columns, values, lower, upper)
         self.rows += lower.size
 
     def delete_rows(self, positions: NDArray[Any]) -> None:
-        """Delete rows; those after them move up."""
+        """Delete rows; later ones move up."""
         gone = np.unique(positions)
         if gone.size:
             self._delete_rows(gone)
@@ -132,15 +132,15 @@ class LinearProgram(ABC):
 
     @abstractmethod
     def change_objective(self, positions: NDArray[Any], objective: FloatArray) -> None:
-        """Give columns other costs."""
+        """Change the costs of columns."""
 
     @abstractmethod
     def change_column_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
-        """Give columns other bounds."""
+        """Change the bounds of columns."""
 
     @abstractmethod
     def change_row_bounds(self, positions: NDArray[Any], lower: FloatArray, upper: FloatArray) -> None:
-        """Give rows other bounds; -inf and inf switch one off."""
+        """Change the bounds of rows; -inf and inf switch one off."""
 
     @abstractmethod
     def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
@@ -158,7 +158,7 @@ class LinearProgram(ABC):
         return np.empty(0, dtype=np.intp)
 
     def inverse_rows(self, places: NDArray[Any]) -> FloatArray:
-        """Rows of the inverse of the last basis, shape (k, rows): multipliers of the rows of the program.
+        """Compute rows of the inverse of the last basis, shape (k, rows): multipliers of the program's rows.
 
         Raises NotImplementedError where the optimiser does not say which columns are basic.
         """
@@ -166,11 +166,11 @@ class LinearProgram(ABC):
 
     @abstractmethod
     def forget_basis(self) -> None:
-        """Solve from scratch next time."""
+        """Discard the basis, so that the next solve is a cold start."""
 
     @abstractmethod
     def _load(self, model: LinearModel, options: LinearOptions) -> None:
-        """Hand the model over."""
+        """Load the model."""
 
     @abstractmethod
     def _add_rows(
@@ -189,13 +189,13 @@ class LinearProgram(ABC):
 
 
 _SLICE = 2.0
-"""Seconds between two looks at the clock."""
+"""Seconds of a solve between two checks of the clock: shorter ones restart the solve more often."""
 
 
 def solved_by(program: LinearProgram, clock: Clock) -> LinearSolution:
-    """What a program says; not optimal where the clock was out before that.
+    """Solve a program by a clock; not optimal where the clock expired.
 
-    `clock`: of a run that may be ended by its user, too. Where work is counted, seconds end nothing.
+    `clock`: of a run, which its user may stop. Where work is counted, there is no time limit.
     """
     while True:
         left = None if clock.counts else min(_SLICE, clock.time_left)
@@ -214,14 +214,14 @@ DEFAULT = next(iter(LINEAR_PROGRAMS))
 
 
 def available_linear_programs() -> list[str]:
-    """Names of those whose optimiser is installed; no optimiser is imported."""
+    """List the solvers whose optimiser is installed; no optimiser is imported."""
     return [name for name in LINEAR_PROGRAMS if _load(name).is_available()]
 
 
 def linear_program(
     model: LinearModel, options: LinearOptions | None = None, *, name: str = DEFAULT
 ) -> LinearProgram:
-    """Hand a model to an optimiser, to be solved, changed and solved again.
+    """Create a program by its solver's name, to be solved, changed and re-solved.
 
     Raises UsageError: the name is unknown, or its optimiser is not installed.
     """

@@ -55,7 +55,7 @@ class HighsProgram(LinearProgram):
         self._highs.changeRowsBounds(positions.size, positions.astype(np.int32), lower, upper)
 
     def solve(self, *, seconds: float | None = None, iterations: int | None = None) -> LinearSolution:
-        """Solve from the last basis; if that fails, from scratch."""
+        """Solve from the last basis; if that fails, cold-start."""
         highs = self._highs
         # HiGHS counts its time limit over all runs of an object.
         highs.setOptionValue("time_limit", np.inf if seconds is None else highs.getRunTime() + seconds)
@@ -65,13 +65,13 @@ class HighsProgram(LinearProgram):
         highs.run()
         status = self._status()
         if status is LinearStatus.FAILED:
-            # The last basis may lead nowhere, or another library may have used HiGHS in this thread: its
-            # scheduler refuses runs with another number of threads than its first one had.
+            # The last basis may be unusable, or another library may have used HiGHS in this thread: its
+            # scheduler refuses another number of threads than in its first run.
             highs.resetGlobalScheduler(True)
             self.forget_basis()
             highs.run()
             status = self._status()
-        # The solution is a copy, and stays; its arrays are made when they are read.
+        # The solution is a copy; its arrays are created when read.
         info, solution, rows, columns = highs.getInfo(), highs.getSolution(), self.rows, self.columns
         return LinearSolution(
             status,
@@ -93,11 +93,11 @@ class HighsProgram(LinearProgram):
         return np.asarray(found, dtype=np.float64).reshape(len(found), self.rows)
 
     def forget_basis(self) -> None:
-        """Solve from scratch next time."""
+        """Discard the basis."""
         self._highs.clearSolver()
 
     def _status(self) -> LinearStatus:
-        """How the run ended; presolve may say "unbounded or infeasible", which the simplex method decides."""
+        """Translate the status; the simplex method decides presolve's "unbounded or infeasible"."""
         name = self._highs.getModelStatus().name
         if name == _UNDECIDED:
             self._highs.setOptionValue("presolve", "off")
@@ -147,6 +147,6 @@ class HighsProgram(LinearProgram):
 
 
 def _sized(values: Any, size: int) -> FloatArray:
-    """An array of a solution of HiGHS; zeros where it has none."""
+    """Convert an array of HiGHS's solution; zeros where it has none."""
     found = np.asarray(values, dtype=np.float64)
     return found if found.size == size else np.zeros(size)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _MOST_ITERATIONS = 2**31 - 1
 
 _NOTHING = 1e-9
-"""Multipliers of this size or below are rounding errors."""
+"""Multipliers up to this size are rounding errors."""
 
 _PROVEN = 1e-6
-"""Relative difference of an optimum and what its duals prove."""
+"""Relative tolerance between an optimum and its dual bound."""
 
 
 class SoplexProgram(LinearProgram):
@@ -60,7 +60,7 @@ class SoplexProgram(LinearProgram):
         try:
             self._lp.solve()
             sound = not self._lp.isOptimal() or self._is_proven()
-        except Exception:  # rows that were taken away may leave no basis behind
+        except Exception:  # deleted rows may leave no basis
             sound = False
         if not sound:
             self.forget_basis()
@@ -89,7 +89,7 @@ class SoplexProgram(LinearProgram):
         self._lp.setBase(columns, [SCIP_BASESTAT.BASIC] * self.rows)
 
     def _is_proven(self) -> bool:
-        """Whether the duals prove the optimum: after a bound has gone, SoPlex has called an old point one."""
+        """Check an optimum by its duals: after a bound was relaxed, SoPlex has reported an old point."""
         sides = self._lp.getSides() if self.rows else ([], [])
         bounds = self._lp.getBounds() if self.columns else ([], [])
         proven = 0.0
