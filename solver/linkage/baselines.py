@@ -1,4 +1,4 @@
-"""Baselines: distances that need no learning, which the worst case is compared with and starts from."""
+"""Provide the baselines: distances without learning, as comparison and warm start of the worst case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.result import plain
 
 EXACT = 1e-6
-"""A direction in which partners differ by less than this share of what strangers do counts as exact.
+"""Directions in which partners differ by less than this share of strangers' differences count as exact.
 
 Shares are of mean squares. It is small enough for exact columns to decide before all others: two values a
 hundredth of a standard deviation apart outweigh columns whose masking has left nothing. It is large enough
@@ -28,7 +28,7 @@ matrix's trace, which is 1e-5 of the terms of a column with the smallest weight.
 """
 
 _NOTHING = 1e-10
-"""Directions in which records themselves differ by less, relative to the largest, are collinear columns."""
+"""Relative size below which a direction is zero, because columns are collinear."""
 
 
 def euclidean_form(pair: LinkagePair) -> DistanceForm:
@@ -70,7 +70,7 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
     kept = spread > _NOTHING * spread[-1]
     if not kept.any():
         return np.eye(n)
-    # Columns in which strangers differ by one on the average, without products; then those of partners.
+    # Scale columns so that strangers differ by one on average, then take the products of partners.
     white = directions[:, kept] / np.sqrt(spread[kept]) / scale[:, None]
     share, turned = np.linalg.eigh(white.T @ partners @ white)
     axes = white @ turned
@@ -78,10 +78,10 @@ def classical_matrix(pair: LinkagePair) -> FloatArray:
 
 
 def _between_strangers(pair: LinkagePair) -> FloatArray:
-    """Mean products of the differences between all queries and all candidates that could be partners."""
-    # About the candidates' mean, products of a query and a candidate are zero on the average.
+    """Compute mean products of differences between all queries and all possible candidates."""
+    # About the candidates' mean, products of a query and a candidate are zero on average.
     middle = np.nanmean(pair.candidates, axis=0)
-    # Missing values are where the others are on the average.
+    # Missing values are replaced by the mean.
     queries, candidates = (
         np.where(np.isnan(records), 0.0, records - middle) for records in (pair.queries, pair.candidates)
     )
@@ -97,7 +97,7 @@ def _between_strangers(pair: LinkagePair) -> FloatArray:
 
 
 def _without_products(pair: LinkagePair, matrix: FloatArray) -> FloatArray:
-    """The matrix with no entry for a categorical attribute and another one."""
+    """Clear the entries of a categorical attribute with another one."""
     for k in pair.looked_up:
         own = matrix[k, k]
         matrix[k, :] = matrix[:, k] = 0.0
@@ -110,7 +110,7 @@ def _upper_triangle(aggregator: Mahalanobis, matrix: FloatArray) -> FloatArray:
 
 
 def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> dict[str, DistanceForm]:
-    """The baselines, by name.
+    """List the baselines by name.
 
     Those that belong to the family of `aggregator` are its members, so that near-ties are judged as those of
     all its attacks are.
@@ -122,7 +122,7 @@ def baseline_forms(pair: LinkagePair, aggregator: Aggregator | None = None) -> d
 
 
 def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArray]:
-    """The baselines that belong to a family, by name, as its parameters.
+    """Express the baselines that belong to a family as its parameters, by name.
 
     The Euclidean distance is a mean of squared differences, and a quadratic form of whatever differences. The
     classical Mahalanobis distance is a quadratic form of signed ones; where it is diagonal (one attribute at
@@ -147,7 +147,7 @@ def own_attacks(aggregator: Aggregator, pair: LinkagePair) -> dict[str, FloatArr
 
 
 def baselines(evaluator: Evaluator, aggregator: Aggregator | None = None) -> dict[str, float | None]:
-    """Weight of the records linked by each of `baseline_forms`; None where not all could be counted.
+    """Count the weight linked by each of `baseline_forms`; None where not all blocks could be counted.
 
     Under the strict tie rule that is their number.
     """
@@ -163,14 +163,14 @@ class KnownAttack:
     """A baseline of another family that links more than the attack that was found."""
 
     name: str  # ``euclid`` or ``mahalanobis``
-    linked: float  # what it links
+    linked: float  # its linked weight
     options: str | None  # options of `fit` whose family contains it; None where no family does
 
 
 def best_known(
     aggregator: Aggregator, pair: LinkagePair, counts: Mapping[str, float | None], linked: float
 ) -> KnownAttack | None:
-    """The best of the baselines outside a family, where it links more than `linked`."""
+    """Find the best of the baselines outside a family, if it links more than `linked`."""
     own = own_attacks(aggregator, pair)
     others = {
         name: count
@@ -184,7 +184,7 @@ def best_known(
 
 
 def _options(name: str, aggregator: Aggregator, pair: LinkagePair) -> str | None:
-    """Options of `fit` that start from a baseline."""
+    """List the options of `fit` whose family contains a baseline."""
     if name == "euclid":
         return called("differences", "squared")
     usual = aggregator.differences is aggregator.allowed_differences[0]

@@ -30,26 +30,26 @@ from linkrisk.solver.linkage.score_ranks import Kinds
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST = -60.0
-"""Logit of the smallest share that differs from none, about 1e-26."""
+"""Logit of the smallest non-zero share of matches, about 1e-26."""
 
 
 def match_probabilities(weights: FloatArray, match_share: float) -> FloatArray:
-    """Posterior probability of a match, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4)."""
+    """Compute posterior match probabilities, ``p BF / (p BF + 1 - p)`` (Smith 2016, Eq. 4)."""
     return np.asarray(expit(weights * np.log(2.0) + logit(match_share)), dtype=np.float64)
 
 
 def estimated_match_share(weights: FloatArray) -> float:
-    """Maximum likelihood estimate of the share p of matches among all pairs, from their match weights.
+    """Estimate the share p of matches among all pairs from match weights, by maximum likelihood.
 
-    EM takes the mean of the posterior probabilities as the next p until it stays the same (Smith 2016,
-    section 4). It climbs the likelihood ``prod (1 - p + p BF)``, whose logarithm is concave in p, so it ends
-    at the only maximum. We look for that end directly, because near 0 EM creeps.
+    EM takes the mean of the posterior probabilities as the next p until convergence (Smith 2016, section 4).
+    It climbs the likelihood ``prod (1 - p + p BF)``, whose logarithm is concave in p, so it converges to the
+    only maximum. A root finder locates it directly, because EM is slow near 0.
     """
     logs = weights * np.log(2.0)
     small = np.exp(-np.abs(logs))
 
     def slope(log_odds: float) -> float:
-        """Slope of the log likelihood, the mean of ``(BF - 1) / (1 - p + p BF)``: it falls as p grows."""
+        """Compute the slope of the log likelihood, the mean of ``(BF - 1) / (1 - p + p BF)``."""
         p, rest = expit(log_odds), expit(-log_odds)
         return float(
             np.where(logs > 0, (1 - small) / (rest * small + p), (small - 1) / (rest + p * small)).mean()
@@ -63,7 +63,7 @@ def estimated_match_share(weights: FloatArray) -> float:
 
 
 _DECIMALS = 9
-"""Digits of a match weight; smaller differences are rounding."""
+"""Decimals of a match weight; smaller differences are rounding errors."""
 
 
 class _Side(NamedTuple):
@@ -94,11 +94,11 @@ class BayesFactors:
 
     @property
     def connected(self) -> bool:
-        """Whether any node of one file depends on any of the other."""
+        """Whether any node of one file depends on any node of the other."""
         return self._model.connected(self._queries.nodes, self._candidates.nodes)
 
     def weights(self, rows: IndexArray) -> FloatArray:
-        """Match weights ``log2 BF`` of some queries with every candidate, shape (any, m), no -0."""
+        """Compute match weights ``log2 BF`` of some queries with every candidate, shape (any, m), no -0."""
         first, second = self._queries, self._candidates
         weights = np.empty((rows.size, len(second.codes)))
         for query_rows, known in first.groups:
@@ -116,7 +116,7 @@ class BayesFactors:
         return np.asarray(np.round(weights / np.log(2.0), _DECIMALS) + 0.0)
 
     def _side(self, codes: IndexArray, nodes: Sequence[int]) -> _Side:
-        """A file with ``log Pr(a)`` of each record, the attributes of the other file summed out."""
+        """Prepare a file with ``log Pr(a)`` of each record, the attributes of the other file summed out."""
         logs, groups = np.empty(len(codes)), list(_groups(codes))
         for rows, known in groups:
             for part in self._parts(rows, [nodes[k] for k in known]):
@@ -125,7 +125,7 @@ class BayesFactors:
         return _Side(codes, tuple(nodes), groups, logs)
 
     def _parts(self, rows: IndexArray, nodes: Sequence[int], others: int = 1) -> Iterator[IndexArray]:
-        """Some rows at a time, each with `others` records, where these nodes are known."""
+        """Split rows into batches, each with `others` records, where these nodes are known."""
         size = max(1, self._cells_at_once // (others * self._model.hidden_cells(nodes)))
         for first in range(0, rows.size, size):
             yield rows[first : first + size]
@@ -139,7 +139,7 @@ def _groups(codes: IndexArray) -> Iterator[tuple[IndexArray, IndexArray]]:
 
 
 _MOST_PAIRS = 1_000_000
-"""With more pairs than this, p is estimated from a random part of the queries."""
+"""Number of pairs above which p is estimated from a random sample of the queries."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ class Bayesian(BayesianParameters, Linker):
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedBayesian:
-        """A model that was learned before, and its p, applied to these files."""
+        """Apply a learned model, and its p, to these files."""
         _check_apart(task)
         learned, match_share = read_parameters(parameters)
         for name in task.query_attributes + task.candidate_attributes:
@@ -195,7 +195,7 @@ class Bayesian(BayesianParameters, Linker):
 
 
 class LearnedBayesian(ScoredByKind):
-    """A model applied to two files; scores are match weights, the binary logarithm of the Bayes factor."""
+    """A model applied to two files, with the binary logarithm of the Bayes factor as match weight."""
 
     def __init__(
         self, learned: Learned, task: LinkageTask, match_share: float | None, notes: tuple[str, ...] = ()
@@ -225,15 +225,15 @@ class LearnedBayesian(ScoredByKind):
         self.parameters = learned.to_dict() | {"p": match_share}
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """``log2 BF`` to a billionth: what differs by rounding only ties."""
+        """Compute ``log2 BF``, rounded to a billionth so that rounding differences tie."""
         return self._factors.weights(rows)
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Posterior probabilities of a match, given p."""
+        """Compute posterior match probabilities, given p."""
         return match_probabilities(scores, self.match_share)
 
     def _estimated(self, task: LinkageTask) -> float:
-        """p: known for a bijection, else from the scores of all pairs, or of a random part of the queries."""
+        """Estimate p: known for a bijection, else from the scores of all pairs or of a sample."""
         candidates = len(task.candidates)
         if task.bijection:
             return 1.0 / candidates
@@ -247,12 +247,12 @@ class LearnedBayesian(ScoredByKind):
 
 
 def coded(frame: pd.DataFrame, categories: Mapping[str, Categories]) -> IndexArray:
-    """Codes of the attributes of a table, shape (n, attributes)."""
+    """Code the attributes of a table, shape (n, attributes)."""
     return np.column_stack([categories[name].codes(frame[name]) for name in categories])
 
 
 def _unseen(frame: pd.DataFrame, names: tuple[str, ...], codes: IndexArray) -> tuple[str, ...]:
-    """Notes on values that no training record has."""
+    """Note values that no training record has."""
     unseen = (codes == UNKNOWN) & frame[list(names)].notna().to_numpy()
     return tuple(
         f"{count} values of {name!r} are in no training record and count as missing"
@@ -262,7 +262,7 @@ def _unseen(frame: pd.DataFrame, names: tuple[str, ...], codes: IndexArray) -> t
 
 
 def _check_apart(task: LinkageTask) -> None:
-    """The attributes of one file must not be those of the other."""
+    """Refuse attributes that occur in both files."""
     common = [name for name in task.query_attributes if name in task.candidate_attributes]
     if common:
         raise UsageError(
@@ -274,7 +274,7 @@ def _check_apart(task: LinkageTask) -> None:
 
 
 def _complete(task: LinkageTask, names: tuple[str, ...]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The training records without missing values, and a note on the others."""
+    """Select training records without missing values, with a note on the others."""
     if task.training is None:
         raise UsageError(
             "bayes learns from records of which all attributes are known: give training records "

@@ -1,4 +1,4 @@
-"""Parameters of the linker bayes: categories of attributes and counts of cliques, in memory and as JSON."""
+"""Hold the parameters of the linker bayes: categories and clique counts, in memory and as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from linkrisk.solver.linkage.graphical_model import (
 from linkrisk.solver.run.errors import UsageError
 
 UNKNOWN = -1
-"""The code of a missing value, and of a category that no training record has: no evidence."""
+"""Code of a missing value, or of a category without training records: no evidence."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Intervals:
         return len(self.cuts) + 1
 
     def codes(self, column: pd.Series) -> IndexArray:
-        """The class of each number, also of unseen ones."""
+        """Assign numbers to classes, also numbers outside the training data."""
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         codes = np.searchsorted(np.array(self.cuts, dtype=np.float64), values)
         return np.where(np.isnan(values), UNKNOWN, codes).astype(np.intp)
@@ -63,7 +63,7 @@ class Labels:
         return len(self.labels)
 
     def codes(self, column: pd.Series) -> IndexArray:
-        """The place of each value among the labels."""
+        """Code values by their position among the labels."""
         labels = pd.Index(self.labels, dtype=object)
         return np.asarray(labels.get_indexer(_text(column)), dtype=np.intp)
 
@@ -73,18 +73,18 @@ class Labels:
 
 
 Categories = Intervals | Labels
-"""How the values of one attribute become codes 0, 1, ..., `size` - 1; `UNKNOWN` where one is no evidence."""
+"""Coding of an attribute's values as 0, 1, ..., `size` - 1; `UNKNOWN` for values without evidence."""
 
 
 def learn_categories(column: pd.Series, scale: Scale, classes: int) -> Categories:
-    """Categories of an attribute from its values in the training records."""
+    """Learn the categories of an attribute from its values in the training records."""
     if scale is Scale.NUMERIC:
         return Intervals(equal_frequency(column.to_numpy(dtype=np.float64), classes))
     return Labels(tuple(sorted(_text(column).unique())))
 
 
 def equal_frequency(values: FloatArray, classes: int) -> tuple[float, ...]:
-    """Cut numbers into classes of about as many records each (Smith 2016, section 5.2).
+    """Cut numbers into classes of nearly equal frequency (Smith 2016, section 5.2).
 
     Equal values stay together. With no more different values than classes, each value is a class. Otherwise
     the records above the last cut are shared out evenly among the classes that are left, and the next cut
@@ -101,7 +101,7 @@ def equal_frequency(values: FloatArray, classes: int) -> tuple[float, ...]:
 
 
 def _even(below: IndexArray, records: int, classes: int) -> IndexArray:
-    """Gaps between values to cut at; `below` counts the records below each gap."""
+    """Choose the gaps between values to cut at; `below` counts the records below each gap."""
     chosen: list[int] = []
     first, done = 0, 0
     for left in range(classes, 1, -1):
@@ -135,7 +135,7 @@ def _list_of(value: object, kind: Any) -> bool:
 
 
 def _text(column: pd.Series) -> pd.Index:
-    """The values as text; None where one is missing."""
+    """Convert values to text; None where one is missing."""
     values = zip(column, column.isna(), strict=True)
     return pd.Index([None if missing else str(value) for value, missing in values], dtype=object)
 
@@ -155,7 +155,7 @@ class Learned:
 
     @cached_property
     def model(self) -> GraphicalModel:
-        """The model with posterior means as probability tables."""
+        """Build the model with posterior means as probability tables."""
         sizes = [categories.size for categories in self.categories.values()]
         tables = tuple(
             posterior_mean(*counts, tuple(sizes[node] for node in clique.nodes), self.prior_weight)
@@ -222,7 +222,7 @@ _KINDS: dict[str, Any] = {
 def _read_clique(
     entry: Any, categories: dict[str, Categories]
 ) -> tuple[tuple[int, ...], tuple[IndexArray, IndexArray]]:
-    """The nodes of a clique and its counts."""
+    """Read the nodes of a clique and its counts."""
     names = list(categories)
     try:
         nodes = tuple(names.index(name) for name in entry["attributes"])
@@ -244,7 +244,7 @@ def _read_clique(
 
 
 def _forest(cliques: set[tuple[int, ...]], nodes: int) -> tuple[Clique, ...]:
-    """The junction trees of the graph with these cliques."""
+    """Build the junction trees of the graph with these cliques."""
     graph = nx.empty_graph(nodes)
     for clique in cliques:
         graph.add_edges_from(combinations(clique, 2))
@@ -255,7 +255,7 @@ def _forest(cliques: set[tuple[int, ...]], nodes: int) -> tuple[Clique, ...]:
 
 
 def _check_agreement(learned: Learned) -> None:
-    """Neighbours in the junction tree must agree on what they share."""
+    """Check that neighbours in the junction tree agree on their separator."""
     tables = learned.model.tables
     for clique, table in zip(learned.forest, tables, strict=True):
         parent = learned.forest[max(clique.parent, 0)]

@@ -1,4 +1,4 @@
-"""Distance-based record linkage: the candidate at the smallest weighted mean of attribute distances."""
+"""Link records by distance: to the candidate at the smallest weighted mean of attribute distances."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def category_distances(attribute: CategoricalAttribute, missing: Missing) -> NDArray[np.float64]:
-    """The distance of each category of an original record to each of a masked one, inf where impossible.
+    """Tabulate the distance of original to masked categories, inf where impossible.
 
     With a last row and column for the missing category, where one is missing.
     """
@@ -88,12 +88,12 @@ class DistanceBased(DistanceBasedParameters, Linker):
                 raise UsageError(f"the weight of {name!r} is {weight:g}; it must be at least 0")
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Nothing is learned but means and deviations (see `Linker.learn`)."""
+        """Learn means and deviations (see `Linker.learn`); the weights are given."""
         return _Distances(self, task)
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
-        """The same weights for other files (see `Linker.restored`)."""
+        """Apply the same weights to other files (see `Linker.restored`)."""
         try:
             settings = dict(parameters)
             weights = tuple((str(name), float(weight)) for name, weight in settings.pop("weights").items())
@@ -105,7 +105,7 @@ class DistanceBased(DistanceBasedParameters, Linker):
 
 
 def without_files(masking: Sequence[object]) -> tuple[str, ...]:
-    """The methods of a JSON file, which may come from anybody; UsageError where one names files."""
+    """Check that methods from a JSON file, which is not trusted, name no files (UsageError)."""
     methods = tuple(str(method) for method in masking)
     for method in filter(names_files, methods):
         raise UsageError(
@@ -116,14 +116,14 @@ def without_files(masking: Sequence[object]) -> tuple[str, ...]:
 
 
 class _Distances(ScoredByKind):
-    """Weighted means of attribute distances of the records of a task."""
+    """Computes weighted means of attribute distances of the records of a task."""
 
     def __init__(self, linker: DistanceBased, task: LinkageTask) -> None:
         if task.query_attributes != task.candidate_attributes:
             raise UsageError("dbrl compares attributes that both files have: name the same ones for both")
         self._weights = _checked_weights(linker.weights, task.query_attributes)
         self._comparison = _compared(linker, task)
-        # Equal in every attribute, so that missing values are compared alike, too.
+        # Kinds are equal in every attribute, missing values included.
         sides = self._comparison.queries, self._comparison.candidates
         first, second = (Kinds.where_worth(side.T, len(side)) for side in sides)
         self.both = first, second
@@ -138,17 +138,17 @@ class _Distances(ScoredByKind):
         }
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm]:
-        """The distance, for the evaluator (see `LearnedLinker.judged_as`)."""
+        """Return the distance, for the evaluator (see `LearnedLinker.judged_as`)."""
         ties = Ties.STRICT if truth.twin_group is None else Ties.SHARE
         weight = np.ones(truth.partner.size)
         return pair_of(self._comparison, truth.query_rows, truth.partner, weight, ties), self._form
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Minus the distance; -inf where masking cannot have made one record of the other."""
+        """Compute minus the distance; -inf where masking cannot have made one record of the other."""
         return self._scores(self._of_kinds, rows)
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """The same of single pairs (see `LearnedLinker.pair_scores`)."""
+        """Compute scores of single pairs (see `LearnedLinker.pair_scores`)."""
 
         def score(rows: IndexArray, columns: IndexArray) -> FloatArray:
             return self._scores(self._comparison.part(rows, columns), np.arange(rows.size))
@@ -157,7 +157,7 @@ class _Distances(ScoredByKind):
 
     def _scores(self, compared: Comparison, rows: IndexArray) -> FloatArray:
         total = np.zeros((rows.size, len(compared.candidates)))
-        # One attribute after the other: all together would be as many times larger.
+        # One attribute at a time: all together would take as many times the memory.
         for k, weight in enumerate(self._weights):
             apart, possible = compared.attribute(k, rows)
             total += weight * of_kind(apart, self._form.differences)
@@ -167,7 +167,7 @@ class _Distances(ScoredByKind):
 
 
 def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tuple[str, ...]) -> FloatArray:
-    """One weight for each attribute, with sum one."""
+    """Check that there is one weight for each attribute, and scale them to sum one."""
     if given is None:
         return np.full(len(attributes), 1.0 / len(attributes))
     weights = dict(given)
@@ -184,7 +184,7 @@ def _checked_weights(given: Sequence[tuple[str, float]] | None, attributes: tupl
 
 
 def _compared(linker: DistanceBased, task: LinkageTask) -> Comparison:
-    """The files of a task, as the attributes of a fit are compared."""
+    """Prepare the files of a task with the comparison of a fit."""
     attributes = task.query_attributes
     files = (Table(task.queries, task.sources[0]), Table(task.candidates, task.sources[1]))
     original, masked = reversed(files) if task.masked_queries else files

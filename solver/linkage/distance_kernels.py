@@ -1,4 +1,4 @@
-"""Compiled distances: of two records attribute by attribute, aggregated to one number."""
+"""Compute distances of records attribute by attribute, and aggregate them, in compiled code."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from linkrisk.formulations.linkage.pair import LinkagePair
 from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 
 Tables = tuple[IndexArray, FloatArray, IndexArray, IndexArray]
-"""Attributes, values, first and width of `DistanceTables`; of no length where all attributes are numeric."""
+"""Attributes, values, first and width of `DistanceTables`; empty where all attributes are numeric."""
 
 Missing = tuple[FloatArray, FloatArray, FloatArray]
-"""Differences to missing values, of queries, of candidates and of both; of no length without any."""
+"""Differences to missing values, of queries, of candidates and of both; empty without any."""
 
 
 class Form(NamedTuple):
-    """A distance, in numbers that compiled code can read (`DistanceForm`)."""
+    """A distance in numeric form for compiled code (`DistanceForm`)."""
 
     kind: int  # number of its `FormKind`
     vector: FloatArray  # the parameters where they are a vector, else of no length
@@ -33,25 +33,25 @@ class Form(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Blocks and candidates, and all that lies between them."""
+    """Blocks and candidates with the data of their comparison."""
 
     queries: FloatArray  # (blocks, attributes)
-    # (candidates, attributes): each in its place in `Boxes`. Those that lie in no box come last: only
-    # blocks whose partners they are are compared with them.
+    # (candidates, attributes): in the order of `Boxes`. Those in no box come last: they are compared only
+    # with blocks whose partners they are.
     candidates: FloatArray
     number: IndexArray  # (candidates in boxes,): their rows
     group: IndexArray  # (candidates,): candidates with the number of a block's partner are no rivals of it
     partner: IndexArray  # (blocks,): place of each block's partner
     # (blocks,): distance of the nearest rival among other candidates; infinite where none is known
     known: FloatArray
-    rounding: FloatArray  # (blocks, attributes): what rounding may have moved differences to partners by
+    rounding: FloatArray  # (blocks, attributes): rounding error of differences to partners
     allowance: FloatArray  # (attributes,): addition to every attribute distance of a partner (`ties.grain`)
     tables: Tables  # distance tables of categorical attributes
     missing: Missing  # differences to missing values, of these blocks and candidates
 
 
 class Boxes(NamedTuple):
-    """Boxes around the candidates (`BoxTree`), and a lower bound of the distance to the candidates in one.
+    """Bounding boxes of the candidates (`BoxTree`), with lower bounds of the distance to their candidates.
 
     No candidate in a box is nearer than ``(1 - 1e-9) * bound - blur``, with `bound` the distance `form` of
     the box and the query's point.
@@ -64,25 +64,25 @@ class Boxes(NamedTuple):
     levels: int
     form: Form  # monotone
     tables: Tables  # distance tables of categorical dimensions
-    shift: float  # differences may be smaller by so much
+    shift: float  # rounding error of differences
     blur: float
 
 
 class Found(NamedTuple):
-    """Result of every block, filled in by compiled code."""
+    """Results of all blocks, filled in by compiled code."""
 
     rank: IndexArray  # 1 + number of strictly nearer rivals
     ties: IndexArray  # number of rivals that tie with the partner
-    distance: FloatArray  # to the partner; infinite where that is impossible
+    distance: FloatArray  # distance to the partner; infinite where that is impossible
     nearest_other: FloatArray  # to the nearest rival, likewise
-    # the rival that comes nearest, or ties most clearly, the first of several; -1 without rivals
+    # the rival that is nearest, or ties most clearly, the first of several; -1 without rivals
     rival: IndexArray
-    # its distance less how much farther than the partner it may be and tie; infinite without rivals
+    # its distance minus the largest one that still ties; infinite without rivals
     clear: FloatArray
 
 
 def nothing_found(blocks: int) -> Found:
-    """Empty results of so many blocks; a rank of 0 means that a block was not compared."""
+    """Allocate results for so many blocks; rank 0 marks blocks not compared."""
     return Found(
         rank=np.zeros(blocks, dtype=np.intp),
         ties=np.zeros(blocks, dtype=np.intp),
@@ -99,7 +99,7 @@ _WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
 @kernel(inline="always")
 def _sort_descending(c: FloatArray, order: IndexArray) -> None:
-    """Insertion sort of `c`, carrying `order` along: the vectors are short."""
+    """Sort `c` in descending order by insertion, and permute `order` with it: the vectors are short."""
     for k in range(c.shape[0]):
         order[k] = k
     for k in range(1, c.shape[0]):
@@ -169,7 +169,7 @@ def aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
 def difference(
     query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: int, k: int
 ) -> Any:
-    """Difference of two values, either of which may be missing."""
+    """Subtract two values, either of which may be missing."""
     z = query[k] - candidate[k]
     if z == z or missing[2].shape[0] == 0:
         return z
@@ -180,7 +180,7 @@ def difference(
 
 @kernel
 def of_kind(z: float, differences: int) -> float:
-    """A difference squared (0), without its sign (1), or as it is (2)."""
+    """Transform a difference: squared (0), absolute (1), or signed (2)."""
     if differences == 0:
         return z * z
     return abs(z) if differences == 1 else z
@@ -188,7 +188,7 @@ def of_kind(z: float, differences: int) -> float:
 
 @kernel
 def compare(query: FloatArray, candidate: FloatArray, differences: int, c: FloatArray) -> None:
-    """Attribute distances of two records into `c`: squared (0), absolute (1) or signed (2) differences."""
+    """Compute attribute distances into `c`: squared (0), absolute (1) or signed (2) differences."""
     for k in range(c.shape[0]):
         c[k] = of_kind(query[k] - candidate[k], differences)
 
@@ -213,7 +213,7 @@ def fill_in(
 def differences(
     query: FloatArray, candidate: FloatArray, missing: Missing, block: int, at: Any, apart: FloatArray
 ) -> None:
-    """Differences of two records into `apart`."""
+    """Compute differences of two records into `apart`."""
     for k in range(apart.shape[0]):
         apart[k] = difference(query, candidate, missing, block, at, k)
 
@@ -222,7 +222,7 @@ def differences(
 def look_up(
     query: FloatArray, candidate: FloatArray, differences: int, tables: Tables, c: FloatArray
 ) -> bool:
-    """Distances of categories into `c`; False when one is infinite."""
+    """Look up distances of categories into `c`; False when one is infinite."""
     attributes, values, first, width = tables
     for at in range(attributes.shape[0]):
         k = attributes[at]
@@ -244,7 +244,7 @@ def complete(
     at: Any,
     c: FloatArray,
 ) -> bool:
-    """What `compare` cannot know: missing values and categories; False when a distance is infinite."""
+    """Complete `compare` by missing values and categories; False when a distance is infinite."""
     if missing[2].shape[0] > 0:
         fill_in(query, candidate, differences, missing, block, at, c)
     return look_up(query, candidate, differences, tables, c)
@@ -252,7 +252,7 @@ def complete(
 
 @kernel
 def weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
-    """``sum_k M_kk c_k**2``."""
+    """Compute ``sum_k M_kk c_k**2``."""
     total = 0.0
     for k in range(c.shape[0]):
         total += matrix[k, k] * c[k] * c[k]
@@ -261,7 +261,7 @@ def weighted_squares(matrix: FloatArray, c: FloatArray) -> float:
 
 @kernel
 def _widen(form: Form, apart: FloatArray, rounding: FloatArray, allowance: FloatArray, c: FloatArray) -> None:
-    """Make of the partner's attribute distances those up to which a rival ties (`tied_distances`).
+    """Widen the partner's attribute distances to the largest at which a rival ties (`tied_distances`).
 
     Of a quadratic form, their squares. `apart` has the differences that attribute distances are made of.
     """
@@ -285,7 +285,7 @@ def to_partner(
     c: FloatArray,
     order: IndexArray,
 ) -> tuple[float, float]:
-    """Distance of the partner's attribute distances `c` (overwritten), and how much farther rivals tie."""
+    """Compute the partner's distance from `c` (overwritten), and the tie tolerance of rivals."""
     if form.kind == _QUADRATIC:
         mine, moved = _quadratic(form.matrix, c), -weighted_squares(form.matrix, c)
         _widen(form, apart, rounding, allowance, c)
@@ -303,7 +303,7 @@ _DIFFERENCES = {Differences.SQUARED: 0, Differences.ABSOLUTE: 1, Differences.SIG
 
 
 def as_numbers(form: DistanceForm) -> Form:
-    """A distance for compiled code."""
+    """Convert a distance for compiled code."""
     flat = form.parameters.ndim == 1
     return Form(
         kind=int(form.kind),
@@ -316,13 +316,13 @@ def as_numbers(form: DistanceForm) -> Form:
 
 
 def as_arrays(pair: LinkagePair | None) -> Tables:
-    """The distance tables of a pair for compiled code, empty without any."""
+    """Convert the distance tables of a pair for compiled code, empty without any."""
     tables = (pair and pair.tables) or DistanceTables.of(())
     return tables.attributes, tables.values, tables.first, tables.width
 
 
 def missing_arrays(pair: LinkagePair) -> Missing:
-    """Differences to missing values of a pair for compiled code, empty without any."""
+    """Convert differences to missing values of a pair for compiled code, empty without any."""
     if pair.missing is None:
         return np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
     return pair.missing.of_queries, pair.missing.of_candidates, pair.missing.of_both

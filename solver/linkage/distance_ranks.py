@@ -1,6 +1,6 @@
-"""Compiled ranks of partners by distance: is the partner strictly nearer than every rival.
+"""Rank partners by distance in compiled code: a record is linked if its partner is strictly nearest.
 
-Candidates lie in boxes, and a box whose nearest corner is too far to matter is excluded with all its
+Candidates lie in a tree of bounding boxes; a box whose lower bound is too far is pruned with all its
 candidates. The nearer half of a box is searched first.
 """
 
@@ -30,15 +30,15 @@ from linkrisk.solver.linkage.distance_kernels import (
 )
 
 RANKING, COUNTING, NEAREST = 0, 1, 2
-"""Purposes of `settle`: count every nearer rival, stop at any such rival, or find the nearest rival."""
+"""Purposes of `settle`: rank the partner, stop at any nearer rival, or find the nearest rival."""
 
 _SAFE = 1.0 - 1e-9
-"""Far more than rounding does to a distance that does not cancel."""
+"""Generous bound on the relative rounding error of a distance without cancellation."""
 
 
 @kernel(inline="always")
 def _too_far(purpose: int, bound: float, reach: float, best: float, widened: float) -> Any:
-    """Whether no rival at this distance or beyond can matter any more."""
+    """Whether rivals at this distance or beyond can be pruned."""
     if purpose == NEAREST:
         return bound > widened
     return bound > reach and (purpose == COUNTING or bound > best)
@@ -53,7 +53,7 @@ def _least(
     differences: int,
     c: FloatArray,
 ) -> None:
-    """Least attribute distances of a point to a box."""
+    """Compute the least attribute distances of a point to a box."""
     for k in range(c.size):
         gap = max(low[k] - point[k], point[k] - high[k], 0.0) - shift
         c[k] = of_kind(gap, differences) if gap > 0.0 else 0.0
@@ -69,7 +69,7 @@ def _least_to_missing(
     differences: int,
     c: FloatArray,
 ) -> None:
-    """The same where values of the box are missing; `unknown` has the differences of the point to those."""
+    """Compute them for boxes with missing values; `unknown` has the differences of the point to those."""
     for k in range(c.size):
         if lacking[k] != KNOWN and point[k] == point[k]:
             gap = abs(unknown[k])
@@ -87,7 +87,7 @@ def _look_up_least(
     tables: Tables,
     c: FloatArray,
 ) -> bool:
-    """Least distances of categories into `c`; False when all are infinite."""
+    """Look up the least distances of categories into `c`; False when all are infinite."""
     attributes, values, first, width = tables
     for at in range(attributes.shape[0]):
         k = attributes[at]
@@ -122,7 +122,7 @@ def _complete_least(
 def _partner(
     form: Form, compared: Compared, block: int, apart: FloatArray, c: FloatArray, ranks: IndexArray
 ) -> tuple[float, float]:
-    """Distance of a block's partner, infinite if it is impossible, and how much farther rivals tie."""
+    """Compute the distance of a block's partner, infinite if impossible, and the tie tolerance."""
     own = compared.partner[block]
     query, candidate = compared.queries[block], compared.candidates[own]
     compare(query, candidate, form.differences, c)
@@ -134,7 +134,7 @@ def _partner(
 
 @kernel
 def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second: float) -> None:
-    """Put the halves of a box on the stack of boxes, the nearer one on top."""
+    """Push the halves of a box on the stack, the nearer one on top."""
     near = 1 if second < first else 0
     pending[0], bounds[0] = 2 * box + 1 - near, max(first, second)
     pending[1], bounds[1] = 2 * box + near, min(first, second)
@@ -144,13 +144,13 @@ def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second
 def settle(
     form: Form, compared: Compared, boxes: Boxes, purpose: int, blocks: IndexArray, found: Found
 ) -> None:
-    """Compare some of the blocks of `compared` with their rivals; results go into `found`.
+    """Compare some of the blocks of `compared` with their rivals; write the results to `found`.
 
     `purpose` is `RANKING`; or `COUNTING`: stop at a block's first rival that prevents the link; or `NEAREST`:
     exclude candidates that cannot be the nearest rival. With the last two, `Found.rank` and `Found.ties` show
     only whether a rival prevents the link.
     """
-    # Every array by itself: out of a tuple, each use would count its references, for both threads.
+    # Arrays as separate variables: from a tuple, each use would count references, for both threads.
     queries, candidates, number, group, partner, known, _, _, tables, missing = compared
     points, low, high, lacking, levels, bounding, looked_up, shift, blur = boxes
     noise, n, many = form.noise, queries.shape[1], number.shape[0]
@@ -159,7 +159,7 @@ def settle(
     c, apart, corner = np.empty(n), np.empty(n), np.empty(points.shape[1])
     ranks = np.empty(max(n, corner.size), dtype=np.intp)
     pending, bounds, halves = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2), np.empty(2)
-    # Most files have neither categories nor missing values, and this loop runs over all pairs of records.
+    # Specialised: most files have neither categories nor missing values, and this loop visits all pairs.
     plain = tables[0].shape[0] == 0 and missing[2].shape[0] == 0
     plain_boxes, whole = (
         looked_up[0].size == 0 and lacking.size == 0,
@@ -173,7 +173,7 @@ def settle(
         query, point, own = queries[block], points[block], group[partner[block]]
         unknown = missing[0][block] if missing[2].shape[0] > 0 else apart
         mine, moved = _partner(form, compared, block, apart, c, ranks)
-        # A quadratic form that is zero on paper may come out a little below it.
+        # A quadratic form that is zero on paper may be slightly below it by rounding.
         reach = (max(mine, 0.0) + moved) * widening
         nearer, tied, best, clearest, who = 0, 0, known[block], np.inf, -1
         waiting = 1
@@ -222,7 +222,7 @@ def settle(
 
 @kernel
 def _lot(seed: Any, number: int) -> Any:
-    """A random number for each number of a candidate, by the finaliser of splitmix64."""
+    """Draw a random number for each candidate, by the finaliser of splitmix64."""
     z = seed + np.uint64(number + 1) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -233,7 +233,7 @@ def _lot(seed: Any, number: int) -> Any:
 def _halves(
     boxes: Boxes, point: FloatArray, unknown: FloatArray, box: int, corner: FloatArray, ranks: IndexArray
 ) -> tuple[float, float]:
-    """Lower bounds of the distance to the candidates in the first and in the second half of a box."""
+    """Bound the distance to the candidates in both halves of a box from below."""
     _, low, high, lacking, _, bounding, looked_up, _, blur = boxes
     first, whole = np.inf, lacking.shape[0]
     for half in range(2):
@@ -302,7 +302,7 @@ def draw(
     blocks: IndexArray,
     chosen: IndexArray,
 ) -> None:
-    """Draw one of the candidates nearest to each of some blocks; -1 where none is possible.
+    """Draw one of the nearest candidates of each of some blocks; -1 where none is possible.
 
     `partners` are the numbers of partners, `lots` a random number for each block.
     """
@@ -314,6 +314,6 @@ def draw(
         who = -1
         if mine < np.inf and mine <= (best + moved) * (1.0 + 1e-12):
             who = partners[block]
-        else:  # the rounding of a partner that is far away does not concern them
+        else:  # the rounding error of a distant partner does not concern them
             moved = min(moved, form.tolerance * max(best, 0.0))
         chosen[block] = _descend(form, compared, boxes, block, moved, best, who, lots[block])[1]

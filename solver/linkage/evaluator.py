@@ -1,4 +1,4 @@
-"""The evaluator: the only place that decides whether a record is linked."""
+"""Decide which records are linked; no other module does."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ from linkrisk.solver.run.work import COMPARISON, Spend, ignore
 Stop = Callable[[], bool]
 
 ReportTasks = Callable[[str], object]
-"""Called with the number of tasks that are done, in words."""
+"""Callback for the number of completed tasks, in words."""
 
 
 class Mark(Protocol):
-    """A predicate of a block, whatever other blocks there are; can be pickled."""
+    """A picklable predicate of a block, independent of other blocks."""
 
     def __call__(self, pair: LinkagePair, stop: Stop, threads: int | None = None) -> BoolArray:
-        """Blocks of a pair for which it holds (blocks,); False of those not examined before the stop."""
+        """Evaluate it on the blocks of a pair, shape (blocks,); False after the stop."""
 
 
 class BlockWorkers(Protocol):
-    """Examine blocks in other processes; the answers are those of this one."""
+    """Workers that evaluate blocks in other processes, with the same answers as this one."""
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
-        """Rank the partners of some blocks of a pair; None where this process is to do it."""
+        """Rank the partners of some blocks of a pair; None to do it in this process."""
 
     def listen(self, report: ReportTasks) -> None:
-        """Report to another function from now on."""
+        """Change the callback of reports."""
 
     def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
-        """Mark the blocks of a pair; None where this process is to do it."""
+        """Mark the blocks of a pair; None to do it in this process."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Lost:
 
 
 def marked(mark: Mark, pair: LinkagePair, stop: Stop, workers: BlockWorkers | None) -> BoolArray:
-    """Mark the blocks of a pair, by workers where that is worth it."""
+    """Mark the blocks of a pair, on workers where that is faster."""
     found = None if workers is None else workers.marked(mark, stop)
     return mark(pair, stop) if found is None else found
 
@@ -87,11 +87,10 @@ class Evaluation:
     distance: FloatArray  # (blocks,): distance to the partner; inf when it cannot be the partner at all
     # (blocks,): distance to the nearest rival; inf when there is none that can be the partner
     nearest_other: FloatArray
-    weight: FloatArray  # (blocks,): what linking each block counts
+    weight: FloatArray  # (blocks,): weight of each block
     # (blocks,): the rival that prevents a link most clearly; -1 where there is no rival
     rival: IndexArray
-    # (blocks,): whether the block was compared: False where there was no time to. Such a block counts as not
-    # linked, and its rank is 0, which no other is.
+    # (blocks,): whether the block was compared in time. If not, it counts as not linked, and its rank is 0.
     settled: NDArray[np.bool_]
 
     @property
@@ -101,7 +100,7 @@ class Evaluation:
 
     @property
     def linked_weight(self) -> float:
-        """Weight of the linked blocks: what engines maximise."""
+        """Weight of the linked blocks, the objective of engines."""
         return float(self.weight[self.linked].sum())
 
     @property
@@ -121,13 +120,13 @@ def _key(form: DistanceForm) -> bytes:
 
 
 class BestCounts:
-    """Counts of the best distances so far, so that the best of all need not be counted again at the end."""
+    """Cache of the counts of the best distances, which saves a final recount."""
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Evaluation] = {}
 
     def note(self, form: DistanceForm, evaluation: Evaluation) -> None:
-        """Keep a count among the best few; of those that are as good, the last."""
+        """Cache a count among the best few; of equal ones, the last."""
         key = _key(form)
         before = self._kept.get(key)
         kept = {**self._kept, key: evaluation if before is None else _completed(evaluation, before)}
@@ -137,18 +136,18 @@ class BestCounts:
         self._kept = kept
 
     def known(self, form: DistanceForm) -> Evaluation | None:
-        """The count of a distance; None when it was not kept."""
+        """Look a distance up; None when it is not cached."""
         return self._kept.get(_key(form))
 
 
 def _completed(evaluation: Evaluation, known: Evaluation) -> Evaluation:
-    """An evaluation whose blocks that are not settled are taken from an earlier one."""
+    """Fill unsettled blocks of an evaluation from an earlier one."""
     linked = np.where(evaluation.settled, evaluation.linked, known.linked)
     return replace(evaluation, linked=linked, settled=evaluation.settled | known.settled)
 
 
 def spread(part: Evaluation, blocks: IndexArray, weight: FloatArray, *, settled: bool) -> Evaluation:
-    """Extend the evaluation of some blocks to all, of these weights: others are lost, or not `settled`."""
+    """Extend an evaluation to all blocks, of these weights: others are lost, or not `settled`."""
     many = weight.size
     full = Evaluation(
         linked=np.zeros(many, dtype=np.bool_),
@@ -166,17 +165,17 @@ def spread(part: Evaluation, blocks: IndexArray, weight: FloatArray, *, settled:
 
 
 _MATTERS = 1.0 / 64.0
-"""Share of the importance of the most important attribute from which boxes are halved by an attribute."""
+"""Share of the largest importance above which an attribute splits boxes."""
 
 _WORTH_A_TREE = 256
-"""Blocks for which a tree of their own pays; fewer go by one that is right for any distance."""
+"""Blocks from which a tree for this distance pays; fewer use one built for any distance."""
 
 _ROUNDED = 2.0**-44
-"""Times the number of attributes: far more than rounding does to products with a matrix."""
+"""Factor on the number of attributes that bounds rounding errors of matrix products."""
 
 
 class Bounded(NamedTuple):
-    """Boxes of candidates, and a lower bound of a block's distance to the candidates in a box.
+    """Bounding boxes of candidates, with a lower bound of a block's distance to the candidates in a box.
 
     The bound is `form` of the least differences of the block's point and the box, each less by `shift`; that
     less `blur`.
@@ -184,20 +183,20 @@ class Bounded(NamedTuple):
 
     candidates: BoxedCandidates
     points: FloatArray  # (blocks, dimensions): the blocks where the boxes are
-    form: DistanceForm  # monotone
+    form: DistanceForm  # whether the form is monotone
     of_values: bool  # whether the points are values, which may be missing or categories
     shift: float = 0.0  # zero unless rounding matters
     blur: float = 0.0
 
 
 def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
-    """Boxes that exclude most candidates for a distance, and its bound in them."""
+    """Choose boxes that prune most candidates for a distance, and its lower bound in them."""
     if form.kind is not FormKind.QUADRATIC:
         monotone, raised = form.monotone()
         boxed = _by_values(pair, np.maximum(form.importance, 0.0))
         blur = raised * float(_largest(pair, monotone.differences).max()) if raised else 0.0
         return Bounded(boxed, pair.queries, monotone, True, blur=blur)
-    # Only differences with their signs are coordinates that can be turned.
+    # Only signed differences are coordinates that can be rotated.
     numeric = pair.tables is None and pair.missing is None and form.differences is Differences.SIGNED
     if numeric and pair.blocks >= _WORTH_A_TREE:
         return _turned(pair, form)
@@ -206,7 +205,7 @@ def bounded(pair: LinkagePair, form: DistanceForm) -> Bounded:
 
 
 def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
-    """The tree whose boxes are halved by the attributes that matter to a distance."""
+    """Build the tree whose boxes are split by the attributes that matter to a distance."""
     matters = importance >= _MATTERS * importance.max()
     if pair.blocks < _WORTH_A_TREE and not pair.by_candidate.has_boxed(matters.tobytes()):
         matters[:] = True
@@ -214,7 +213,7 @@ def _by_values(pair: LinkagePair, importance: FloatArray) -> BoxedCandidates:
 
 
 def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
-    """A quadratic form as the sum of squares of the coordinates ``B z``, ``B' B`` being its matrix.
+    """Write a quadratic form as the sum of squares of rotated coordinates ``B z``, ``B' B`` being its matrix.
 
     B comes from eigenvalues and eigenvectors; negative eigenvalues, which rounding makes, are left out.
     """
@@ -226,7 +225,7 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
     boxed = pair.by_candidate.boxed(key, np.ones(n), points=lambda: pair.candidates @ turn.T)
     largest = _largest(pair, Differences.SQUARED)
     left_out = _ROUNDED * n * float(np.abs(values).max()) - float(values.min(initial=0.0))
-    # The evaluator's rounding, and the part of a tie that comes of it, of the farthest rival.
+    # Rounding error of the evaluator, and its part of a tie, for the farthest rival.
     with np.errstate(invalid="ignore"):
         noise = 2.0 * form.noise * float(np.diag(matrix) @ largest)
     far = np.maximum(np.abs(pair.by_candidate.extremes).max(axis=0), np.abs(pair.queries).max(axis=0))
@@ -236,7 +235,7 @@ def _turned(pair: LinkagePair, form: DistanceForm) -> Bounded:
 
 
 def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
-    """Upper bounds of the finite attribute distances, shape (attributes,)."""
+    """Bound the finite attribute distances from above, shape (attributes,)."""
     # Without records all is NaN, which counts for nothing here.
     low, high = pair.by_candidate.extremes
     low = np.fmin(low, np.fmin.reduce(pair.queries, initial=np.nan))
@@ -248,21 +247,21 @@ def _largest(pair: LinkagePair, kind: Differences) -> FloatArray:
             largest = np.fmax(largest, np.fmax.reduce(np.abs(values), initial=np.nan))
     for k, table in pair.looked_up.items():
         largest[k] = table[np.isfinite(table)].max(initial=0.0)
-    with np.errstate(over="ignore"):  # bounds of minus infinity exclude no candidate
+    with np.errstate(over="ignore"):  # bounds of minus infinity prune no candidate
         return np.asarray(largest if kind is Differences.ABSOLUTE else largest**2)
 
 
 BLOCKS_AT_ONCE = 512
-"""Blocks that are counted between two checks of whether to stop."""
+"""Blocks between two stop checks: more cost less, and react later."""
 
 _MISSED = 50
-"""Candidates that are compared until one prevents a link, roughly."""
+"""Average number of candidates compared before one prevents a link."""
 
 _PAIRS_PER_TASK = 3_000_000
-"""So that whether to stop is checked again within a fraction of a second."""
+"""Pairs of a task, such that stop checks are a fraction of a second apart."""
 
 _FEWEST_AT_ONCE = 32
-"""Blocks of a task at least: boxes exclude most candidates, and calls cost time."""
+"""Minimum blocks of a task, as boxes prune most candidates and calls have overhead."""
 
 
 class Evaluator:
@@ -308,24 +307,24 @@ class Evaluator:
         self._open_pair = self.pair.part(self._open)
 
     def count(self, form: DistanceForm, blocks: IndexArray | None = None) -> Evaluation:
-        """Find which blocks are linked: stops at each block's first rival that prevents it.
+        """Decide which blocks are linked; stops at each block's first rival that prevents it.
 
         Ranks, ties and distances are not complete. With `blocks` all others are not `settled`.
         """
         return self._noted(form, COUNTING, blocks)
 
     def weight(self, form: DistanceForm) -> float:
-        """Weight of the linked blocks, which searches maximise; `GrowingRows` makes rows of their trials."""
+        """Count the weight of the linked blocks; `GrowingRows` records rivals here, too."""
         return self.count(form).linked_weight
 
     def nearest(self, form: DistanceForm) -> Evaluation:
-        """Find the nearest rival of every block, and the links; ranks and ties are not complete."""
+        """Find the nearest rival of every block, and the links; ranks and ties are incomplete."""
         return self._noted(form, NEAREST)
 
     def rank(
         self, form: DistanceForm, blocks: IndexArray | None = None, stop: Callable[[], bool] | None = None
     ) -> Evaluation:
-        """Find rank, ties and distances of every block, or of some alone.
+        """Find rank, ties and distances of every block, or of some.
 
         With a `stop` of its own that comes too soon, blocks that only an earlier count of the same distance
         has compared are `settled` and have rank 0.
@@ -343,7 +342,7 @@ class Evaluator:
         return evaluation
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray) -> Found:
-        """Compare some blocks with their rivals in this process; `BlockWorkers` lets workers do it."""
+        """Compare some blocks with their rivals in this process; `BlockWorkers` do it on workers."""
         return self._compare(form, purpose, self.pair.part(blocks), self._stop)
 
     def claims(self, form: DistanceForm, seed: int) -> IndexArray:
@@ -373,7 +372,7 @@ class Evaluator:
         blocks: IndexArray | None,
         stop: Callable[[], bool] | None,
     ) -> Evaluation:
-        """Evaluate all blocks, or some, with all candidates; by workers where there are some."""
+        """Evaluate all blocks, or some, with all candidates, on workers where there are any."""
         if blocks is None:
             pair = self.pair
         else:
@@ -402,7 +401,7 @@ class Evaluator:
     ) -> Found:
         bounds = bounded(pair, form)
         compared, boxes = _compared(pair, form, bounds), as_boxes(pair, bounds)
-        # Neighbours follow one another: the candidates of one are still in the cache for the next.
+        # Neighbours are consecutive, so that their candidates stay in the cache.
         turns = np.argsort(compared.partner, kind="stable").astype(np.intp)
         return settled(form, purpose, compared, boxes, turns, stop, self.threads, self._blocks_at_once)
 
@@ -417,7 +416,7 @@ def settled(
     threads: int,
     blocks_at_once: int = BLOCKS_AT_ONCE,
 ) -> Found:
-    """Compare all blocks with their rivals in the order of `turns`, until it is time to stop."""
+    """Compare all blocks with their rivals in the order of `turns`, until stopped."""
     numbers, found = as_numbers(form), nothing_found(turns.size)
 
     def some(blocks: IndexArray) -> None:
@@ -428,7 +427,7 @@ def settled(
 
 
 def _at_once(compared: Compared, blocks: int) -> int:
-    """Blocks between two checks of whether to stop; fewer where there are many candidates."""
+    """Choose the blocks between two stop checks; fewer with many candidates."""
     return min(blocks, max(_FEWEST_AT_ONCE, _PAIRS_PER_TASK // max(1, len(compared.candidates))))
 
 
@@ -439,7 +438,7 @@ def _in_turns(
     threads: int,
     together: int,
 ) -> None:
-    """Do the work for `together` blocks at a time, by threads, until it is time to stop."""
+    """Process `together` blocks at a time, by threads, until stopped."""
 
     def task(first: int) -> None:
         if stop is None or not stop():
@@ -455,14 +454,14 @@ def _in_turns(
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:
-    """Operations of a count: all candidates where no rival prevents a link, or ranks are counted."""
+    """Count the operations: all candidates where no rival prevents a link, or ranks are counted."""
     full = pair.blocks if purpose == RANKING else linked
     pairs = full * len(pair.candidates) + (pair.blocks - full) * min(_MISSED, len(pair.candidates))
     return COMPARISON * len(pair.attributes) * pairs
 
 
 def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compared:
-    """Blocks and candidates for compiled code, the candidates in their places in the boxes."""
+    """Convert blocks and candidates for compiled code, the candidates in the order of the boxes."""
     order, missing = bounds.candidates.tree.order, missing_arrays(pair)
     return Compared(
         queries=pair.queries,
@@ -479,13 +478,13 @@ def _compared(pair: LinkagePair, form: DistanceForm, bounds: Bounded) -> Compare
 
 
 def allowance(pair: LinkagePair, form: DistanceForm) -> FloatArray:
-    """Addition to every attribute distance of a partner, shape (attributes,) (`ties.grain`)."""
+    """Compute the tie tolerance of partners, shape (attributes,) (`ties.grain`)."""
     squared = form.differences is not Differences.ABSOLUTE or form.kind is FormKind.QUADRATIC
     return pair.grains**2 if squared else GRAIN_SHARE * pair.grains
 
 
 def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
-    """The boxes of candidates for compiled code."""
+    """Convert the boxes of candidates for compiled code."""
     tree = bounds.candidates.tree
     return Boxes(
         points=bounds.points,

@@ -1,4 +1,4 @@
-"""Decomposable graphical models of categorical attributes: graphs, search, probabilities of records."""
+"""Learn decomposable graphical models of categorical attributes, and compute probabilities by them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scipy.special import gammaln
 from linkrisk.arrays import FloatArray, IndexArray
 
 Edge = tuple[int, int, frozenset[int]]
-"""Two nodes and the neighbours that they have in common."""
+"""Two nodes and their common neighbours."""
 
 
 def addable(graph: nx.Graph) -> Iterator[Edge]:
-    """Edges that can be added to a decomposable graph so that it stays decomposable.
+    """List edges whose addition keeps a decomposable graph decomposable.
 
     {v, w} can be added if, and only if, v and w are in adjacent cliques of some junction tree or in different
     components (Smith 2016, section 4.2): in other words, if their common neighbours separate them. Any other
@@ -38,7 +38,7 @@ def addable(graph: nx.Graph) -> Iterator[Edge]:
 
 
 def removable(graph: nx.Graph) -> Iterator[Edge]:
-    """Edges that can be removed from a decomposable graph so that it stays decomposable.
+    """List edges whose removal keeps a decomposable graph decomposable.
 
     {v, w} can be removed if, and only if, it is in exactly one clique (Smith 2016, section 4.2): in other
     words, if all common neighbours of v and w are neighbours of each other.
@@ -54,7 +54,7 @@ def _common(graph: nx.Graph, one: int, other: int) -> frozenset[int]:
 
 
 def _components(graph: nx.Graph, without: frozenset[int]) -> dict[int, int]:
-    """The number of the component of each node when some nodes are taken out."""
+    """Label the connected component of each node when some nodes are removed."""
     rest = graph.subgraph(set(graph) - without)
     return {node: at for at, nodes in enumerate(nx.connected_components(rest)) for node in nodes}
 
@@ -63,13 +63,13 @@ def _components(graph: nx.Graph, without: frozenset[int]) -> dict[int, int]:
 class Clique:
     """A clique and its place in the junction tree."""
 
-    nodes: tuple[int, ...]  # in ascending order
+    nodes: tuple[int, ...]  # separator shared with its parent, in ascending order; empty for a root
     separator: tuple[int, ...]  # what it shares with its parent, in ascending order; empty for a root
-    parent: int  # the place of its parent in the list of cliques, -1 for a root
+    parent: int  # index of its parent in the list of cliques, -1 for a root
 
 
 def junction_forest(graph: nx.Graph) -> tuple[Clique, ...]:
-    """The cliques of a decomposable graph as a junction tree of each component, parents first.
+    """Build a junction tree of each component of a decomposable graph, parents first.
 
     A spanning tree of the cliques with the largest total size of separators has the running intersection
     property (Lauritzen and Spiegelhalter 1988; Jensen 1996): what two cliques share is in every clique
@@ -113,17 +113,17 @@ class MarginalLikelihood:
         self._known: dict[frozenset[int], float] = {frozenset(): 0.0}
 
     def cells(self, attributes: Iterable[int]) -> int:
-        """K, the number of combinations of categories of these attributes."""
+        """Count the combinations of categories of these attributes (K)."""
         return prod(self.sizes[attribute] for attribute in attributes)
 
     def of(self, attributes: frozenset[int]) -> float:
-        """``log p(x_A)``, natural logarithm; 0 for no attributes at all."""
+        """Compute ``log p(x_A)``, natural logarithm; 0 without attributes."""
         if attributes not in self._known:
             self._known[attributes] = self._compute(attributes)
         return self._known[attributes]
 
     def gain(self, one: int, other: int, separator: frozenset[int]) -> float:
-        """The gain in log likelihood from an edge whose ends have the neighbours `separator` in common.
+        """Compute the gain in log likelihood from an edge whose ends have the common neighbours `separator`.
 
         ``log p(S, v, w) + log p(S) - log p(S, v) - log p(S, w)`` (Dawid and Lauritzen 1993); with the
         opposite sign, what its removal gains.
@@ -136,7 +136,7 @@ class MarginalLikelihood:
         )
 
     def score(self, cliques: Iterable[frozenset[int]], separators: Iterable[frozenset[int]]) -> float:
-        """``log p(x_V | graph)``: the sum over cliques less the sum over separators."""
+        """Compute ``log p(x_V | graph)``: the sum over cliques minus the sum over separators."""
         return sum(map(self.of, cliques)) - sum(map(self.of, separators))
 
     def _compute(self, attributes: frozenset[int]) -> float:
@@ -154,7 +154,7 @@ class MarginalLikelihood:
 def cell_counts(
     codes: IndexArray, columns: Iterable[int], sizes: tuple[int, ...]
 ) -> tuple[IndexArray, IndexArray]:
-    """Occupied cells of the flattened table of some attributes, ascending, and their numbers of records."""
+    """List the occupied cells of the flattened table of some attributes, ascending, with their counts."""
     place = np.zeros(len(codes), dtype=np.intp)
     for column in columns:
         place = place * sizes[column] + codes[:, column]
@@ -163,10 +163,10 @@ def cell_counts(
 
 
 MOST_CELLS = 2**18
-"""Most cells of the table of a clique: six attributes of eight categories; larger ones are not considered."""
+"""Most cells of a clique's table: six attributes of eight categories; larger cliques are not considered."""
 
 _ROUNDING = 1e-9
-"""A smaller gain counts as none, so that no edge is added and removed for ever."""
+"""Gain below which a move is rejected, so that rounding causes no cycles."""
 
 
 class Move(NamedTuple):
@@ -178,7 +178,7 @@ class Move(NamedTuple):
 
 
 def learn_graph(likelihood: MarginalLikelihood) -> nx.Graph:
-    """The graph where the search ends that begins with full independence."""
+    """Learn a graph by local search from full independence."""
     graph = nx.empty_graph(len(likelihood.sizes))
     for _ in improvements(graph, likelihood):
         pass
@@ -216,7 +216,7 @@ def improvements(graph: nx.Graph, likelihood: MarginalLikelihood) -> Iterator[Mo
 
 
 def _climb(edges: Callable[[], Iterable[Edge]], gain: Callable[[Edge], float]) -> Iterator[Move]:
-    """The best move again and again, until none gains anything."""
+    """Apply the best move until none gains anything (hill climbing)."""
     while True:
         best = max(((gain(edge), edge) for edge in edges()), key=lambda found: found[0], default=None)
         if best is None or best[0] <= _ROUNDING:
@@ -235,7 +235,7 @@ class GraphicalModel:
 
     @cached_property
     def sizes(self) -> dict[int, int]:
-        """The number of categories of each node."""
+        """Numbers of categories of the nodes."""
         return {
             node: size
             for clique, table in zip(self.forest, self.tables, strict=True)
@@ -244,14 +244,14 @@ class GraphicalModel:
 
     @cached_property
     def _conditionals(self) -> tuple[FloatArray, ...]:
-        """``Pr(C | S)`` of each clique given what it shares with its parent: Pr(C) for a root."""
+        """Compute ``Pr(C | S)`` of each clique given its separator: Pr(C) for a root."""
         return tuple(
             table / table.sum(axis=_places(clique, set(clique.nodes) - {*clique.separator}), keepdims=True)
             for clique, table in zip(self.forest, self.tables, strict=True)
         )
 
     def log_probability(self, evidence: Mapping[int, IndexArray]) -> FloatArray:
-        """Natural logarithm of the probability of the evidence; all other nodes are summed out.
+        """Compute the log probability of the evidence, all other nodes summed out.
 
         Messages go from the leaves of the junction tree to its roots (Lauritzen and Spiegelhalter 1988), for
         many records at a time and scaled, so that nothing vanishes. A message that depends on the records of
@@ -276,7 +276,7 @@ class GraphicalModel:
         return total
 
     def connected(self, some: Iterable[int], others: Iterable[int]) -> bool:
-        """Whether a path of the graph leads from some nodes to others: else they are independent."""
+        """Whether a path connects some nodes to others: else they are independent."""
         tree_of: list[int] = []
         for at, clique in enumerate(self.forest):
             tree_of.append(at if clique.parent < 0 else tree_of[clique.parent])
@@ -284,14 +284,14 @@ class GraphicalModel:
         return not {where[node] for node in some}.isdisjoint(where[node] for node in others)
 
     def hidden_cells(self, evidence: Sequence[int]) -> int:
-        """The most combinations of unknown nodes in a clique: what `log_probability` holds for each pair."""
+        """Count the unknown combinations of a clique at most: the memory of `log_probability` per pair."""
         known = set(evidence)
         return max(
             prod(self.sizes[node] for node in clique.nodes if node not in known) for clique in self.forest
         )
 
     def _given(self, at: int, hidden: list[int], evidence: Mapping[int, IndexArray]) -> FloatArray:
-        """``Pr(C | S)`` where the known nodes are as they are, shape (q, c, categories of hidden nodes)."""
+        """Condition ``Pr(C | S)`` on the known nodes, shape (q, c, categories of hidden nodes)."""
         clique = self.forest[at]
         known = [node for node in clique.nodes if node in evidence]
         table = self._conditionals[at].transpose(_places(clique, known) + _places(clique, hidden))
@@ -301,14 +301,14 @@ class GraphicalModel:
 
 
 def _places(clique: Clique, nodes: set[int] | list[int]) -> tuple[int, ...]:
-    """The axes of some nodes in the table of a clique."""
+    """Find the axes of some nodes in the table of a clique."""
     return tuple(axis for axis, node in enumerate(clique.nodes) if node in nodes)
 
 
 def posterior_mean(
     cells: IndexArray, counts: IndexArray, shape: tuple[int, ...], prior_weight: float
 ) -> FloatArray:
-    """Probability table of a clique, ``(n_i + lambda / K) / (n + lambda)``.
+    """Compute the probability table of a clique, ``(n_i + lambda / K) / (n + lambda)``.
 
     The posterior mean under the hyper-Dirichlet prior (Smith 2016, section 5.2): its marginals are the tables
     of the separators, whatever clique they are taken from. K is the number of cells.

@@ -1,4 +1,4 @@
-"""Judge a linker by its scores: ranks of partners, precision and recall, the most probable claim."""
+"""Evaluate the scores of a linker: ranks of partners, precision and recall, the most probable claim."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.remote import Deferred
 
 _CELLS_AT_ONCE = 1 << 20
-"""Scores that a thread holds at a time: 8 MB, most of which are still in the cache when they are read."""
+"""Scores that a thread holds at a time: 8 MB, which mostly stay in the cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedLinks:
-    """Ranks of partners by the scores of a linker; precision and recall, and a claim, where requested."""
+    """Ranks of partners by a linker's scores; precision and recall, and a claim, where requested."""
 
     evaluation: Evaluation
     curve: PrecisionRecall | None = None
@@ -62,7 +62,7 @@ class JudgedLinks:
 
 
 def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
-    """Find what becomes of every block: linked when its partner scores strictly higher than every rival.
+    """Rank the partners of all blocks: one is linked if its partner scores strictly higher than every rival.
 
     Scores that represent a distance of `fit` are judged as that distance, by the evaluator, which alone knows
     what ties. Others tie when they differ by no more than rounding (`TIE_TOLERANCE` of the partner's), and a
@@ -81,14 +81,14 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
 
 
 def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
-    """The pair of largest score; None when no pair can be a match."""
+    """Find the pair of largest score; None when no pair can be a match."""
     return judged_links(linker, truth).claim
 
 
 def judged_links(
     linker: LearnedLinker, truth: Truth, helpers: Helpers | None = None, *, curve: bool = True
 ) -> JudgedLinks:
-    """Judge a linker, and count its claims at every threshold, in one pass over the scores of all kinds.
+    """Evaluate a linker, and count its claims at every threshold, in one pass over the score matrix.
 
     Workers share the pass where that is worth it. Without `curve` there is neither curve nor claim, and no
     pass where partners can be ranked without one.
@@ -127,7 +127,7 @@ def judged_links(
 def _evaluation(
     ranks: PartnerRanks, own: FloatArray, truth: Truth, place: IndexArray | None = None
 ) -> Evaluation:
-    """The evaluation of blocks whose partners have the scores `own`, and are at `place` in `ranks`."""
+    """Build the evaluation of blocks whose partners have the scores `own`, and are at `place` in `ranks`."""
     if place is not None:
         ranks = PartnerRanks._make(values[place] for values in ranks)
     as_near = ranks.at_least - ranks.nearer
@@ -144,7 +144,7 @@ def _evaluation(
 
 
 def _judged_pairs(linker: LearnedLinker, pairs: ScoredPairs, truth: Truth, *, curve: bool) -> JudgedLinks:
-    """Judge pairs that were scored one by one."""
+    """Evaluate a linker that scored single pairs."""
     place = pairs.place(truth.query_rows, truth.partner)
     own = np.full(place.size, -np.inf)
     own[place >= 0] = pairs.score[place[place >= 0]]
@@ -172,7 +172,7 @@ def _ranks_among_pairs(pairs: ScoredPairs, truth: Truth, own: FloatArray) -> Par
 
 @dataclass(frozen=True, eq=False)
 class BlockKinds:
-    """Blocks by kinds of queries and candidates, so that blocks with equal ranks are ranked once."""
+    """Blocks grouped by kinds of queries and candidates, so that equal ones are ranked once."""
 
     part: Part  # all kinds, with the partners' scores
     place: IndexArray  # (blocks,): place of each block among the partners of the part
@@ -231,7 +231,7 @@ def scan_scores(
     threads: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> ScoreScan:
-    """Pass once over the scores of some kinds, on all cores unless `threads` says otherwise.
+    """Gather all statistics in one pass over the scores of some kinds, on all cores or `threads`.
 
     All sums are of integers, so that the order of threads does not matter. With `stop` the scan is given up.
     """
@@ -272,7 +272,7 @@ def scan_scores(
 def _scan_by_workers(
     linker: ScoredInShares, part: Part, thresholds: Thresholds, helpers: Helpers
 ) -> ScoreScan:
-    """`scan_scores` by workers; all sums are of integers, so that the order of answers does not matter."""
+    """Run `scan_scores` on workers; integer sums make the order of answers irrelevant."""
     found, counts, top = no_ranks(part.partners.own.size), thresholds.counts(), Top()
     places: list[slice] = []
 
@@ -293,7 +293,7 @@ def _scan_by_workers(
 def _scan_share(
     thresholds: Thresholds, task: tuple[Deferred[ReadyPairs], Part], clock: Clock
 ) -> tuple[IndexArray, ScoreScan]:
-    """Scan a share of all pairs, at a worker; counts that are not 0 are sent with their places."""
+    """Scan a share of all pairs on a worker; non-zero counts are returned with their positions."""
     share, part = task
     scan = scan_scores(
         share.made().scores, part, thresholds, threads=clock.threads, stop=lambda: clock.expired

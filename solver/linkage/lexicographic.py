@@ -1,9 +1,8 @@
-"""Attacks that compare one attribute first, and others only where it ties: limits of weighted distances.
+"""Count lexicographic attacks, which are limits of weighted distances.
 
-The same of ranks: the largest attribute distance first, or the smallest, or any other. Weights that lie
-farther and farther apart come to this. At some point a double cannot tell such distances apart any more, and
-what counts as a tie (`formulations.linkage.ties`) covers them a little before. So a bound holds for
-distances, and these attacks, which compare attribute by attribute, are counted beside it.
+They compare one attribute first, and others only where it ties; or one rank of attribute distances. Weights
+that differ ever more approach this order, until doubles and ties (`formulations.linkage.ties`) cannot
+distinguish it. So a bound on distances does not cover these attacks, and they are counted separately.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ Order = tuple[int, ...]
 
 _BLOCKS_AT_ONCE = 256
 _PAIRS_AT_ONCE = 10_000_000
-"""Pairs between two checks of whether to stop, so that these are a fraction of a second apart."""
+"""Pairs between two stop checks, a fraction of a second apart."""
 
 _PAIRS_KEPT = 1_000_000
-"""Of files with more pairs of records, candidates nearby are sought anew for every order, to save memory."""
+"""Pairs above which nearby candidates are searched again for every order, to save memory."""
 
 _ROUNDED = 2.0**-50
-"""Relative error, and more, of where a window of candidates begins and ends."""
+"""Generous bound on the relative error of the ends of a window of candidates."""
 
 
 @kernel
@@ -49,10 +48,10 @@ def _away(
     at: int,
     away: FloatArray,
 ) -> bool:
-    """Write the attribute distances of a candidate; False where it cannot be the query's partner."""
+    """Compute the attribute distances of a candidate; False where it cannot be the query's partner."""
     for k in range(query.size):
         away[k] = abs(query[k] - candidate[k])
-    if missing[2].size > 0:  # of most files nothing is, and a branch for every value costs most of the time
+    if missing[2].size > 0:  # branch once: most files have none of these
         for k in range(query.size):
             if np.isnan(away[k]):
                 away[k] = abs(difference(query, candidate, missing, block, at, k))
@@ -78,7 +77,7 @@ def _farther(order: IndexArray, mine: FloatArray, tied: FloatArray, other: Float
 
 
 class _Compared(NamedTuple):
-    """Blocks and candidates, what values are compared by, and which candidates are the same (`label`)."""
+    """Blocks, candidates and their values, with a `label` shared by equal candidates."""
 
     queries: FloatArray
     candidates: FloatArray
@@ -98,7 +97,7 @@ def _links(
     window: IndexArray,
     linked: BoolArray,
 ) -> None:
-    """Write which blocks an order links; candidates with the partner's label are not rivals.
+    """Mark the blocks that an order links; candidates with the partner's label are not rivals.
 
     Each block's rivals are among those that `near` lists from the first to the second number of its window.
     """
@@ -129,7 +128,7 @@ def linked_in_order(
     threads: int | None = None,
     kept: Kept | None = None,
 ) -> BoolArray:
-    """Which blocks (blocks,) are linked by comparing attributes in an `order`, each where all before tie.
+    """Decide which blocks (blocks,) are linked by lexicographic comparison in an `order` of attributes.
 
     With `ranked` the order is one of ranks: 0 is the largest attribute distance of each candidate. Blocks not
     compared before `stop` are not linked. `kept` has the candidates nearby of earlier orders.
@@ -160,7 +159,7 @@ Kept = dict[int, "_Near"]
 
 
 class _Near:
-    """Candidates that are no farther than the partner by what decides first, and maybe some more.
+    """Candidates not farther than the partner by the first attribute or rank, possibly with others.
 
     Those are near by an ordered attribute (`LinkagePair.ordered`) that decides first, and by all but r of
     them where the attribute distance of rank r does. Otherwise they are all.
@@ -182,7 +181,7 @@ class _Near:
         self._radius[:, decisive] = reach[:, None] + _ROUNDED * np.abs(pair.queries[:, decisive])
 
     def of(self, part: slice) -> tuple[IndexArray, IndexArray]:
-        """The candidates near some blocks (`_seek`), sought once where they are to be kept."""
+        """Find the candidates near some blocks (`_seek`), cached where memory allows."""
         if self._found is None:
             return self._seek(part)
         if part.start not in self._found:
@@ -190,7 +189,7 @@ class _Near:
         return self._found[part.start]
 
     def _seek(self, part: slice) -> tuple[IndexArray, IndexArray]:
-        """The candidates near some blocks, and the part of them that is each block's, shape (blocks, 2)."""
+        """Search the candidates near some blocks, and each block's window of them, shape (blocks, 2)."""
         pair, many = self._pair, len(self._pair.candidates)
         blocks = np.arange(pair.blocks)[part]
         if self._all:
@@ -215,7 +214,7 @@ class _Near:
 
 
 def _near(pair: LinkagePair, first: int, ranked: bool, kept: Kept | None) -> _Near:
-    """Candidates nearby; those that an order which begins alike has kept, if there are some."""
+    """Find nearby candidates, from the cache of an order with the same beginning if possible."""
     if kept is None:
         return _Near(pair, first, ranked)
     if first not in kept:
@@ -225,22 +224,22 @@ def _near(pair: LinkagePair, first: int, ranked: bool, kept: Kept | None) -> _Ne
 
 @dataclass(frozen=True)
 class InOrder:
-    """Which blocks an order links (`linked_in_order`), as a question to workers."""
+    """Predicate for workers: whether an order links a block (`linked_in_order`)."""
 
     order: Order
     ranked: bool
-    # as in `linked_in_order`, for one pair and one process
+    # cache of `linked_in_order`, for one pair and one process
     kept: Kept | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, pair: LinkagePair, stop: Callable[[], bool], threads: int | None = None) -> BoolArray:
-        """Those of a pair."""
+        """Evaluate it on the blocks of a pair."""
         order = np.array(self.order, dtype=np.intp)
         return linked_in_order(pair, order, ranked=self.ranked, stop=stop, threads=threads, kept=self.kept)
 
 
 @dataclass(frozen=True)
 class Ordered:
-    """An order, and what it links."""
+    """An order and its links."""
 
     # attributes, or ranks of the attribute distances (0 is the largest); what decides first is in front
     order: Order
@@ -257,7 +256,7 @@ def best_order(
     spend: Spend = ignore,
     workers: BlockWorkers | None = None,
 ) -> Ordered:
-    """The order that links most, of those that grow from each attribute by whichever adds most."""
+    """Find the best order greedily: from each attribute, append the one that adds most links."""
     attributes = range(len(pair.attributes))
     best = Ordered((), ranked, np.zeros(pair.blocks, dtype=np.bool_), 0.0)
     known: dict[Order, float] = {(): 0.0}

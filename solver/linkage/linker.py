@@ -1,4 +1,4 @@
-"""Base classes of linkers, which learn without the true links and score pairs of records.
+"""Define the base classes of linkers, which learn without the true links and score pairs of records.
 
 Workers compare shares of all pairs: some queries with some candidates, sent without any other records.
 """
@@ -27,19 +27,19 @@ from linkrisk.solver.run.remote import Deferred
 from linkrisk.solver.run.workers import Answer, Do, Given, Sequential, Task
 
 Rows = IndexArray | slice
-"""Some records; a range takes no memory, however many shares there are."""
+"""Row numbers of records; a range takes no memory."""
 
 WORTH = 50_000_000
-"""Pairs of records from which comparing is shared out: fewer are compared before they are sent."""
+"""Pairs from which workers are used: fewer are compared faster here."""
 
 TASKS_EACH = 4
-"""Tasks for each worker, so that none waits long for the last one."""
+"""Tasks for each worker: more balance the load, and cost more overhead."""
 
 _FEWEST, _MOST = 256, 4_096
-"""Queries of a share: fewer are not worth their way, of more a lost one costs too much."""
+"""Queries of a share: fewer are not worth sending, more are costly to lose."""
 
 _CODES = 1 << 19
-"""Codes of the candidates of a share: some megabytes on their way, which Dask still takes for little."""
+"""Codes of a share's candidates: some megabytes, small enough for Dask's task messages."""
 
 
 def places(rows: Rows) -> IndexArray:
@@ -48,12 +48,12 @@ def places(rows: Rows) -> IndexArray:
 
 
 class ReadyPairs(ABC):
-    """Some queries with some candidates, both counted from 0."""
+    """Some queries and candidates ready to be compared, both numbered from 0."""
 
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int]:
-        """How many queries and candidates there are."""
+        """Numbers of queries and candidates."""
 
     @abstractmethod
     def scores(self, rows: IndexArray) -> FloatArray:
@@ -61,7 +61,7 @@ class ReadyPairs(ABC):
 
 
 def shared_out(queries: int, candidates: int, attributes: int, many: int) -> Iterator[tuple[slice, slice]]:
-    """Queries and candidates of shares that make up all pairs, for so many workers."""
+    """Split all pairs into shares of queries and candidates for so many workers."""
     width = max(1, _CODES // max(1, attributes))
     columns = -(-candidates // width)
     each = -(-queries * columns // (TASKS_EACH * many))
@@ -72,7 +72,7 @@ def shared_out(queries: int, candidates: int, attributes: int, many: int) -> Ite
 
 
 class Helpers:
-    """The workers of a pool, for the steps of a linkage run that compare pairs of records."""
+    """A worker pool reused by the parallel steps of one linkage run."""
 
     def __init__(
         self, pool: WorkerPool, report: Reporter | None = None, cancel: Cancel | None = None
@@ -80,7 +80,7 @@ class Helpers:
         self._pool, self._report, self._cancel = pool, report, cancel
 
     def worth(self, pairs: float) -> bool:
-        """Whether workers compare so many pairs sooner."""
+        """Whether workers compare so many pairs faster."""
         return self._pool.choice.any and pairs >= WORTH
 
     def answers(
@@ -90,7 +90,7 @@ class Helpers:
         plan: Callable[[int], Sequence[Task]],
         clock: Clock | None = None,
     ) -> Iterator[tuple[int, Answer]]:
-        """Do all tasks of a plan for so many workers; yield their numbers with answers as they come.
+        """Run all tasks of a plan for so many workers; yield their numbers with answers as they complete.
 
         Without a clock a cancelled run raises CancelledError; with one, the answers end with its time.
         """
@@ -113,10 +113,10 @@ class Helpers:
 
 
 _CELLS_AT_ONCE = 4_000_000
-"""Scores that are held at a time: 32 MB."""
+"""Scores held at a time: 32 MB."""
 
 _PAIRS_AT_ONCE = 64
-"""Single pairs whose queries are scored with all their candidates."""
+"""Single pairs above which queries are scored with all their candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,20 +263,20 @@ class LearnedLinker(ABC):
 
     @property
     def scored_pairs(self) -> ScoredPairs | None:
-        """All pairs that may be matches, where these are so few that each was scored when it learned."""
+        """List all pairs that may be matches, if they are few and were scored when learning."""
         return None
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds] | None:
-        """Which queries, and which candidates, score alike; None where none do, or it is not known."""
+        """Group queries, and candidates, with equal scores; None where none are equal, or it is unknown."""
         return None
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """`scores` of some kinds of queries with every kind of candidates, where there are `kinds`."""
+        """Score some kinds of queries with every kind of candidates, where there are `kinds`."""
         return self.scores(rows)
 
     def partner_ranks(self, part: Part) -> PartnerRanks | None:
-        """Rank partners among all kinds, where not every pair has to be scored for that; else None.
+        """Rank partners among all kinds without scoring every pair; None if that is impossible.
 
         Parameters
         ----------
@@ -287,18 +287,18 @@ class LearnedLinker(ABC):
         return None
 
     def judged_as(self, truth: Truth) -> tuple[LinkagePair, DistanceForm] | None:
-        """The distance that the scores represent, to be judged by the evaluator; None if there is none."""
+        """Return the distance that the scores represent, for the evaluator; None if there is none."""
         del truth
         return None
 
     def probabilities(self, scores: FloatArray) -> FloatArray | None:
-        """Probability of a match for each score, where the linker knows it."""
+        """Compute the match probability of each score, where the linker knows it."""
         del scores
         return None
 
 
 class ScoredByKind(LearnedLinker):
-    """A linker that scores kinds of records: the scores of records are those of their kinds."""
+    """A linker that scores kinds of records, which determine the scores of records."""
 
     both: tuple[Kinds, Kinds]
     """The kinds of queries and of candidates."""
@@ -313,7 +313,7 @@ class ScoredByKind(LearnedLinker):
         """Scores of some kinds of queries with every kind of candidates."""
 
     def scores(self, rows: IndexArray) -> FloatArray:
-        """Those of their kinds (see `LearnedLinker.scores`)."""
+        """Score records by their kinds (see `LearnedLinker.scores`)."""
         queries, candidates = self.both
         scores = self.kind_scores(queries.kind[rows])
         return scores if candidates.apart else scores.take(candidates.kind, axis=1)
@@ -322,7 +322,7 @@ class ScoredByKind(LearnedLinker):
 def in_small_blocks(
     score: Callable[[IndexArray, IndexArray], FloatArray], queries: IndexArray, candidates: IndexArray
 ) -> FloatArray:
-    """`LearnedLinker.pair_scores` by a function that scores some queries with some candidates."""
+    """Compute `LearnedLinker.pair_scores` from scores of some queries with some candidates."""
     found = np.empty(queries.size)
     for first in range(0, queries.size, _PAIRS_AT_ONCE):
         part = slice(first, first + _PAIRS_AT_ONCE)
@@ -333,7 +333,7 @@ def in_small_blocks(
 
 
 class ScoredInShares(ScoredByKind):
-    """A linker whose scores of some kinds of records with some others are found from these alone."""
+    """A linker that can score some kinds of records from their data alone."""
 
     @property
     @abstractmethod
@@ -342,10 +342,10 @@ class ScoredInShares(ScoredByKind):
 
     @abstractmethod
     def share(self, rows: Rows, candidates: Rows) -> Deferred[ReadyPairs]:
-        """Some kinds of queries with some kinds of candidates, the latter in ascending order."""
+        """Extract some kinds of queries and of candidates, the latter in ascending order."""
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """From shares of a few kinds (see `LearnedLinker.pair_scores`)."""
+        """Score single pairs from shares of a few kinds (see `LearnedLinker.pair_scores`)."""
         rows, columns = (side.kind[own] for side, own in zip(self.both, (queries, candidates), strict=True))
 
         def score(some: IndexArray, others: IndexArray) -> FloatArray:
@@ -357,7 +357,7 @@ class ScoredInShares(ScoredByKind):
 def in_chunks(
     linker: LearnedLinker, rows: IndexArray, candidates: int, cells: int = _CELLS_AT_ONCE
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Scores of some queries with every candidate, a part of the queries at a time, after its place."""
+    """Yield scores of queries with every candidate in batches, with the position of each."""
     size = max(1, cells // max(1, candidates))
     for first in range(0, rows.size, size):
         part = slice(first, min(first + size, rows.size))
@@ -393,7 +393,7 @@ class Truth:
 
     @classmethod
     def of(cls, partner: IndexArray, candidates: int, twin_group: IndexArray | None = None) -> Self:
-        """The truth from the partner of each query, -1 where it has none."""
+        """Build the truth from the partner of each query, -1 where it has none."""
         rows = np.flatnonzero(partner >= 0)
         weight = np.ones(rows.size)
         if twin_group is not None:
@@ -402,5 +402,5 @@ class Truth:
 
     @property
     def groups(self) -> IndexArray:
-        """The group of each candidate, shape (candidates,): those of the partner's group are no rivals."""
+        """Group of each candidate, shape (candidates,): those of the partner's group are no rivals."""
         return np.arange(self.candidates) if self.twin_group is None else self.twin_group

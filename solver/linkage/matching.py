@@ -1,4 +1,4 @@
-"""One-to-one matching by distances or scores, optimal, greedy or at random."""
+"""Match records one to one by distances or scores: optimally, greedily or at random."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_assignable(pair: LinkagePair) -> None:
 
 
 def distance_matrix(pair: LinkagePair, form: DistanceForm) -> FloatArray:
-    """Distance of every block to every candidate, shape (blocks, candidates); inf for impossible pairs."""
+    """Compute distances of every block to every candidate, shape (blocks, candidates); inf if impossible."""
     check_assignable(pair)
     matrix = np.empty((pair.blocks, len(pair.candidates)))
     for part, distances in pair.chunks(form.differences):
@@ -56,10 +56,10 @@ def distance_matrix(pair: LinkagePair, form: DistanceForm) -> FloatArray:
 def assigned_blocks(
     pair: LinkagePair, form: DistanceForm, random: np.random.Generator | None = None
 ) -> BoolArray:
-    """Which blocks, shape (blocks,), the assignment of smallest total distance links rightly.
+    """Decide which blocks, shape (blocks,), are linked correctly by the assignment of smallest distance.
 
-    Of assignments with the same total the method gives one that depends on the order, and in many files the
-    partner is where the record is: `random` puts the candidates into a random order first.
+    Among optimal assignments the solver's choice depends on the order, and in many files partners are aligned
+    by row: `random` permutes the candidates first.
     """
     matrix, partner = distance_matrix(pair, form), pair.partner
     if random is not None:
@@ -69,7 +69,7 @@ def assigned_blocks(
 
 
 def score_matrix(linker: LearnedLinker, queries: int, candidates: int) -> FloatArray:
-    """Scores of all pairs, shape (queries, candidates)."""
+    """Compute the scores of all pairs, shape (queries, candidates)."""
     check_size(queries, candidates)
     matrix = np.empty((queries, candidates))
     for part, scores in in_chunks(linker, np.arange(queries), candidates):
@@ -88,7 +88,7 @@ def hungarian(scores: FloatArray) -> IndexArray:
         return matched
     usable = scores
     if not possible.all():
-        # No gain outweighs such a score, so that as many queries as possible get a candidate.
+        # No gain outweighs such a score, so that as many queries as possible are matched.
         least, most = scores[possible].min(), scores[possible].max()
         usable = np.where(possible, scores, least - (most - least + 1.0) * (min(scores.shape) + 1))
     rows, columns = linear_sum_assignment(usable, maximize=True)
@@ -98,7 +98,7 @@ def hungarian(scores: FloatArray) -> IndexArray:
 
 
 def greedy(scores: FloatArray) -> IndexArray:
-    """Greedy matching, largest scores first, of equal ones those of the first query (see `hungarian`)."""
+    """Match greedily, largest scores first, of equal ones those of the first query (see `hungarian`)."""
     matched = np.full(scores.shape[0], -1, dtype=np.intp)
     free = np.ones(scores.shape[1], dtype=np.bool_)
 
@@ -126,10 +126,9 @@ MATCHINGS: Mapping[str, Callable[[FloatArray], IndexArray]] = MappingProxyType(
 
 
 def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
-    """Match by one of `MATCHINGS` after shuffling rows and columns (see `hungarian`).
+    """Match by one of `MATCHINGS` after permuting rows and columns (see `hungarian`).
 
-    Matchings take the first of equal pairs; where files are aligned row by row, the first would be the right
-    one too often.
+    Matchings prefer the first of equal pairs, which would be the correct one too often in aligned files.
     """
     random = np.random.default_rng(seed)
     rows, columns = random.permutation(scores.shape[0]), random.permutation(scores.shape[1])
@@ -140,11 +139,11 @@ def matched(scores: FloatArray, how: str, seed: int) -> IndexArray:
 
 
 _DENSE = 250_000
-"""Cells of a group of connected records up to which its scores are a dense matrix: 2 MB, and faster."""
+"""Cells of a connected component up to which a dense matrix is used: 2 MB, and faster."""
 
 
 def matched_pairs(query: IntArray, candidate: IntArray, score: FloatArray, how: str, seed: int) -> BoolArray:
-    """Which of the scored pairs one of `MATCHINGS` takes; a `score` is what a link gains, above 0.
+    """Match the scored pairs by one of `MATCHINGS`; a `score` is the gain of a link, above 0.
 
     ``hungarian`` maximises the total score of each group of connected records by itself. Unlike where all
     pairs are scored, it does not link as many records as it can: two poor links in place of a good one would
@@ -201,12 +200,12 @@ def _hungarian(query: IntArray, candidate: IntArray, score: FloatArray) -> BoolA
 
 
 def _matched_group(row: IndexArray, column: IndexArray, score: FloatArray) -> BoolArray:
-    """Maximum weight matching of one group of connected records."""
+    """Find a maximum weight matching of one connected component."""
     row, column = (np.unique(side, return_inverse=True)[1] for side in (row, column))
     rows, columns = int(row.max()) + 1, int(column.max()) + 1
     taken: tuple[NDArray[Any], NDArray[Any]]
     if rows * columns <= _DENSE:
-        # A pair without a score gains nothing, as no link does.
+        # A pair without a score gains nothing, as does no link.
         scores = np.zeros((rows, columns))
         scores[row, column] = score
         taken = linear_sum_assignment(scores, maximize=True)
@@ -228,7 +227,7 @@ _WAYS: Mapping[str, Callable[[IntArray, IntArray, FloatArray], BoolArray]] = Map
 
 
 def probability_of_links(links: int, records: int) -> float:
-    """Probability that a random matching of n records with themselves links exactly r of them rightly.
+    """Compute the probability of exactly r correct links in a random matching of n records.
 
     ``sum_(v=0)^(n-r) (-1)^v / v!  /  r!`` (Torra and Nin 2008, Proposition 4). The alternating sum is a whole
     number of derangements over (n - r)!, so it is added up in integers: no digits cancel.
@@ -239,7 +238,7 @@ def probability_of_links(links: int, records: int) -> float:
 
 
 def probability_of_at_least(links: int, records: int) -> float:
-    """Probability that a random matching of n records with themselves links r or more of them rightly.
+    """Compute the probability of r or more correct links in a random matching of n records.
 
     The sum of `probability_of_links` from r to n, its smallest terms first: never one minus the rest, whose
     difference would have no digit left where the probability is small.
@@ -253,7 +252,7 @@ def probability_of_at_least(links: int, records: int) -> float:
 
 
 def _derangements(size: int) -> tuple[int, int]:
-    """Permutations without a fixed point, and all; from 30 on those of 30, as the ratio stays."""
+    """Count permutations without a fixed point, and all; from 30 on those of 30, as the ratio converges."""
     count, factorial = 1, 1
     for k in range(1, min(size, 30) + 1):
         count = k * count + (-1) ** k
@@ -303,5 +302,5 @@ class _Drawn(LearnedLinker):
         self._drawn, self._candidates = drawn, candidates
 
     def scores(self, rows: IndexArray) -> FloatArray:
-        """1 for the candidate that was drawn, 0 for the others."""
+        """Score 1 for the drawn candidate, 0 for the others."""
         return np.asarray((self._drawn[rows][:, None] == np.arange(self._candidates)).astype(np.float64))

@@ -1,6 +1,6 @@
-"""The parameters of linkers, declared once: on every face they are offered from here.
+"""Declare the parameters of linkers once, for command line, functions and application.
 
-The linkers themselves are costly to import, and a help text should not wait for them.
+The linkers themselves are slow to import, which help texts avoid.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from linkrisk.solver.linkage.quantifiers import Family
 
 USUAL_BAND = (0.5, 0.9)
-"""Match probabilities between which pairs are for clerical review when nothing is said."""
+"""Default band of match probabilities for clerical review."""
 
 NORMALISED_BY = ("ranging", "standardising", "normal")
-"""How values are brought on a common scale (`representatives.normalising`)."""
+"""Names of normalisations (`representatives.normalising`)."""
 
 MISSING = ("projection", "zero")
-"""What becomes of missing values: they are left out of their record, or replaced by zero once normalised.
+"""Treatment of missing values: left out of their record, or replaced by zero after normalisation.
 
 ``projection`` is Proposition 3 of Torra and Nin (2008), ``zero`` what they did in their experiments.
 """
 
 COMPARED_BY = ("distance", "probabilistic")
-"""Which linkers can compare representatives (`representatives.inner`)."""
+"""Linkers that can compare representatives (`representatives.inner`)."""
 
 
 def _weights(text: str) -> tuple[tuple[str, float], ...]:
@@ -230,7 +230,7 @@ PARAMETERS: Mapping[str, type[Any]] = MappingProxyType(
         "zscore": OneDimensionParameters,
     }
 )
-"""Those of every linker that has any, by its name (`registry.LINKERS` has the linkers)."""
+"""Parameter class of every linker that has parameters (`registry.LINKERS` has the linkers)."""
 
 
 def all_settings() -> dict[str, Option]:
@@ -239,5 +239,5 @@ def all_settings() -> dict[str, Option]:
 
 
 def own_settings(method: str) -> Mapping[str, Option]:
-    """The settings of a linker; none where it has none, or there is no such linker."""
+    """List the settings of a linker; none where it has none, or there is no such linker."""
     return options_of(PARAMETERS[method]) if method in PARAMETERS else {}

@@ -1,4 +1,4 @@
-"""Precision and recall of the claims of a linker, and its most probable claim."""
+"""Compute precision and recall of a linker's claims, and its most probable claim."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Thresholds(NamedTuple):
 
     values: FloatArray  # (thresholds,): distinct and finite
     scale: float  # buckets for a unit of score
-    start: IndexArray  # (buckets + 1,): how many thresholds are in earlier buckets
+    start: IndexArray  # (buckets + 1,): number of thresholds in earlier buckets
 
     @classmethod
     def of(cls, values: FloatArray) -> Thresholds:
-        """Put thresholds into buckets of equal width, as the compiled code puts scores."""
+        """Put thresholds into buckets of equal width, as the compiled code does with scores."""
         if not values.size:
             return cls(values, 0.0, np.zeros(2, dtype=np.intp))
         with np.errstate(over="ignore"):
@@ -37,7 +37,7 @@ class Thresholds(NamedTuple):
         return cls(values, scale, np.searchsorted(bucket, np.arange(bucket[-1] + 2)))
 
     def counts(self) -> LongArray:
-        """Counts of zero for `count_between`."""
+        """Allocate counts for `count_between`."""
         return np.zeros(self.values.size + 1, dtype=np.int64)
 
 
@@ -59,7 +59,7 @@ def count_between(
             elif score >= most:
                 place = values.size
             else:
-                # Rounding is monotone: thresholds of other buckets are on the side of their bucket.
+                # Rounding is monotone, so only thresholds of the same bucket need a comparison.
                 bucket = int((score - least) * thresholds.scale) if thresholds.scale > 0.0 else 0
                 place, last = start[bucket], start[bucket + 1]
                 while place < last:
@@ -72,7 +72,7 @@ def count_between(
 
 
 _AT_ONCE = 1 << 22
-"""Scores of single pairs that are counted together."""
+"""Scores of single pairs counted together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ class PrecisionRecall:
         return float((np.diff(self.recall, prepend=0.0) * self.precision).sum())
 
     def thinned(self, most: int) -> PrecisionRecall:
-        """At most so many points, evenly spread; the average precision is that of these."""
+        """Thin the curve to at most so many points, evenly spread; the average precision is that of these."""
         kept = np.unique(
             np.linspace(0, self.thresholds.size - 1, min(most, self.thresholds.size)).astype(np.intp)
         )
@@ -121,7 +121,7 @@ class PrecisionRecall:
 
 
 def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionRecall:
-    """Count claims at every threshold, from the scores `own` of the true matches and those of all `pairs`.
+    """Count claims at every threshold, from the scores `own` of true matches and those of all `pairs`.
 
     Both may be of several file pairs; matches of score -inf are never claimed.
     """
@@ -133,25 +133,25 @@ def precision_recall(own: FloatArray, pairs: Iterable[FloatArray]) -> PrecisionR
 
 
 def thresholds_of(own: FloatArray) -> FloatArray:
-    """From which scores on pairs reach thresholds, ascending: equal sums may differ by rounding."""
+    """Lower ascending thresholds by the rounding error of sums."""
     return limits(_least_of_ties(own)[0])[1]
 
 
 def _least_of_ties(own: FloatArray) -> tuple[FloatArray, IndexArray]:
-    """Scores of true matches that may be claimed, ascending, the least of those that tie; how many do."""
+    """List claimable scores of true matches, ascending, the least of those that tie, and their counts."""
     scores = np.sort(own[own > -np.inf])
     begins = np.flatnonzero(limits(scores)[1] > np.concatenate([[-np.inf], scores[:-1]]))
     return scores[begins], np.diff(np.append(begins, scores.size))
 
 
 def between(thresholds: FloatArray, scores: FloatArray) -> IndexArray:
-    """How many scores reach so many of the thresholds, from none to all of them."""
+    """Count the scores that reach so many of the thresholds, from none to all."""
     place = np.searchsorted(thresholds, scores.ravel(), side="right")
     return np.bincount(place, minlength=thresholds.size + 1)
 
 
 def curve_of(own: FloatArray, found: IndexArray) -> PrecisionRecall:
-    """The curve when the scores of all pairs lie between thresholds like this (`between`)."""
+    """Build the curve from the counts of `between` over all pairs."""
     thresholds, counts = _least_of_ties(own)
     return PrecisionRecall(
         thresholds=thresholds[::-1],
@@ -162,7 +162,7 @@ def curve_of(own: FloatArray, found: IndexArray) -> PrecisionRecall:
 
 
 def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
-    """Scores of all pairs of a task, some at a time; where few pairs are scored at all, of these."""
+    """Yield the scores of all pairs of a task in batches; of scored pairs, where only those have scores."""
     if linker.scored_pairs is not None:
         score = linker.scored_pairs.score
         yield from (score[begin : begin + _AT_ONCE] for begin in range(0, score.size, _AT_ONCE))
@@ -173,13 +173,13 @@ def all_scores(linker: LearnedLinker, truth: Truth) -> Iterator[FloatArray]:
 
 @dataclass(frozen=True)
 class Claim:
-    """The single most probable match of a file pair (Smith 2016, section 7)."""
+    """The most probable match of a file pair (Smith 2016, section 7)."""
 
     query: int  # rows of the pair, the first when several score alike
     candidate: int
     score: float
     probability: float | None  # of a match, where the linker knows it
-    # 1 when the claim is right, 0 when it is wrong; among pairs that tie with it the share of true ones
+    # 1 for a correct claim, 0 for a wrong one; among tied pairs the share of true ones
     correct: float
 
 
@@ -188,17 +188,17 @@ class Top:
     """The largest score of some pairs."""
 
     score: float = -np.inf
-    place: tuple[int, int] = (-1, -1)  # rows of the first pair that has it; -1 where there is none
+    place: tuple[int, int] = (-1, -1)  # rows of the first pair with it; -1 without pairs
 
     def or_of(self, other: Top) -> Top:
-        """The largest score of these pairs and others."""
+        """Combine it with that of other pairs."""
         if self.score != other.score:
             return self if self.score > other.score else other
         return Top(self.score, min(self.place, other.place))
 
 
 def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top:
-    """The largest of the `scores` (rows, columns) of kinds with these first records."""
+    """Find the largest of the `scores` (rows, columns) of kinds with these first records."""
     top = float(scores.max(initial=-np.inf))
     if top == -np.inf:
         return Top()
@@ -207,7 +207,7 @@ def top_of(scores: FloatArray, first: IndexArray, candidates: IndexArray) -> Top
 
 
 def top_of_pairs(pairs: ScoredPairs) -> Top:
-    """The same of pairs that were scored one by one; all others cannot be matches."""
+    """Find the largest score of single pairs; all others cannot be matches."""
     best = np.flatnonzero(pairs.score == pairs.score.max(initial=-np.inf))
     if not best.size:
         return Top()
@@ -217,7 +217,7 @@ def top_of_pairs(pairs: ScoredPairs) -> Top:
 
 
 def claim_of(linker: LearnedLinker, top: Top, own: FloatArray, curve: PrecisionRecall) -> Claim | None:
-    """The claim that a pair of the largest score is a match; None when no pair can be one.
+    """Claim that a pair of the largest score is a match; None when no pair can be one.
 
     Where a true pair, of scores `own`, ties with the largest score, the curve's first point claims them all.
     """

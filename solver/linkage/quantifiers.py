@@ -1,4 +1,4 @@
-"""Representatives of records: normalised values, aggregated by OWA operators or Sugeno integrals."""
+"""Aggregate the normalised values of records to representatives, by OWA operators or Sugeno integrals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 def attribute_values(frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
-    """Take attributes out of a table as numbers; a category of an ordinal one counts as its position."""
+    """Extract attributes of a table as numbers; an ordinal category becomes its position."""
     if not attributes:
         raise UsageError("representatives need at least one attribute in each file")
     values = np.empty((len(frame), len(attributes)))
@@ -65,7 +65,7 @@ def standardised(values: FloatArray) -> FloatArray:
     NaN stays; a column of equal values becomes 0.
     """
     known = np.maximum(np.count_nonzero(~np.isnan(values), axis=0), 1)
-    # Ranged first: the mean of equal numbers is that number only up to rounding, the mean of zeros is zero.
+    # Range first: the mean of equal numbers is exact only for zeros.
     ranges = ranged(values)
     centred = ranges - np.nansum(ranges, axis=0) / known
     deviation = np.sqrt(np.nansum(centred * centred, axis=0) / known)
@@ -73,16 +73,15 @@ def standardised(values: FloatArray) -> FloatArray:
 
 
 def normal_probabilities(values: FloatArray) -> FloatArray:
-    """The standard normal distribution function of the standardised values: not in the papers.
+    """Apply the standard normal distribution function to standardised values (not in the papers).
 
-    Numbers in [0, 1] as the Sugeno integral wants them, where one outlier does not press all others together
-    as it does in ranging.
+    The Sugeno integral requires numbers in [0, 1], and one outlier compresses all others under ranging.
     """
     return np.asarray(ndtr(standardised(values)))
 
 
 def _of_known(choose: np.ufunc, values: FloatArray, none: float) -> FloatArray:
-    """Minimum or maximum of the known values of each column, 0 where none is known."""
+    """Compute the minimum or maximum of the known values of each column, 0 where none is known."""
     chosen = choose.reduce(np.where(np.isnan(values), none, values), axis=0, initial=none)
     return np.where(np.isfinite(chosen), chosen, 0.0)
 
@@ -90,11 +89,11 @@ def _of_known(choose: np.ufunc, values: FloatArray, none: float) -> FloatArray:
 NORMALISATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType(
     {"ranging": ranged, "standardising": standardised, "normal": normal_probabilities}
 )
-"""How values are brought on a common scale, by name; every file by itself."""
+"""Normalisations by name, applied to each file by itself."""
 
 
 def normalised(values: FloatArray, normalisation: str, missing: str) -> FloatArray:
-    """Bring the columns of one file on a common scale; missing values stay NaN, or become 0 after it."""
+    """Normalise the columns of one file; missing values stay NaN, or become 0 afterwards."""
     result = NORMALISATIONS[normalisation](values)
     return np.nan_to_num(result, nan=0.0) if missing == "zero" else result
 
@@ -123,11 +122,11 @@ class Quantifier:
             raise UsageError(f"quantifier {self}: the exponent must be above 0")
 
     def __str__(self) -> str:
-        """The text that `parse_family` reads: ``power:0.5``, ``points:0 0 0.5 0.2 1 1``."""
+        """Format the text that `parse_family` reads: ``power:0.5``, ``points:0 0 0.5 0.2 1 1``."""
         return f"{self.kind}:{' '.join(_shown(number) for number in self.numbers)}"
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """Q(x) for numbers in [0, 1].
+        """Evaluate Q(x) for numbers in [0, 1].
 
         The sigmoid, and a threshold of 1 or below 0, miss Q(0) = 0 or Q(1) = 1; these two values are set, as
         in Smith (2016, section 5.1.2), so that weights always sum to one.
@@ -137,7 +136,7 @@ class Quantifier:
 
 
 def _shown(number: float) -> str:
-    """The shortest text that reads back as this number."""
+    """Format a number as the shortest text that reads back."""
     return repr(float(number)).removesuffix(".0")
 
 
@@ -184,7 +183,7 @@ and their own Figure 4 multiply by 10); ``threshold`` is 0 up to alpha and 1 abo
 
 
 def parse_family(text: str) -> Family:
-    """Read quantifiers: the name of a family, one with its own alphas, or points."""
+    """Parse quantifiers: the name of a family, one with its own alphas, or points."""
     kind, colon, numbers = text.strip().partition(":")
     if not colon:
         if kind not in FAMILIES:
@@ -206,7 +205,7 @@ def _number(word: str, text: str) -> float:
 
 
 def values_at(quantifiers: Sequence[Quantifier], size: int) -> FloatArray:
-    """Q(i/N) of each quantifier for i = 0, ..., N, shape (quantifiers, N + 1)."""
+    """Evaluate Q(i/N) of each quantifier for i = 0, ..., N, shape (quantifiers, N + 1)."""
     x = np.arange(size + 1) / size
     return np.vstack([quantifier(x) for quantifier in quantifiers])
 
@@ -234,7 +233,7 @@ def sugeno(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
 
 
 def _by_size(values: FloatArray, quantifiers: Sequence[Quantifier], aggregation: Aggregation) -> FloatArray:
-    """Aggregate complete records of one size at a time."""
+    """Aggregate complete records of one size together."""
     # NaN is sorted to the end, behind the smallest value.
     descending = -np.sort(-values, axis=1)
     present = np.count_nonzero(~np.isnan(values), axis=1)
@@ -247,7 +246,7 @@ def _by_size(values: FloatArray, quantifiers: Sequence[Quantifier], aggregation:
 
 def _owa(descending: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
     weights = np.diff(values_at(quantifiers, descending.shape[1]), axis=1)
-    # Not by matrix product: equal records have equal representatives at any place in the file.
+    # No matrix product: equal records must have equal representatives at any position.
     return np.stack([(descending * row).sum(axis=1) for row in weights], axis=1)
 
 

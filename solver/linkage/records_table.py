@@ -1,4 +1,4 @@
-"""What became of every record, as arrays: a table of a million records takes megabytes, not gigabytes."""
+"""Store the outcome of every record as arrays: a million records take megabytes, not gigabytes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray
 
-if TYPE_CHECKING:  # a result that is only shown needs none
+if TYPE_CHECKING:  # results that are only displayed need none
     import pandas as pd
 
 TABLE_COLUMNS = ("record", "linked", "rank", "distance", "nearest_other", "margin", "ties")
 
 MOST_ROWS = 100_000
-"""Records that JSON and report list; of more, these have the counts of ranks, and `--table` writes all."""
+"""Records listed by JSON and report; beyond, these have counts of ranks, and `--table` writes all."""
 
 MOST_RANKS = 10
 """Ranks of the partner that are counted one by one where records are not listed."""
@@ -26,27 +26,27 @@ IntArray = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, eq=False)
 class RecordsTable:
-    """What became of every block; all arrays have shape (blocks,)."""
+    """Outcome of every block; all arrays have shape (blocks,)."""
 
-    record: NDArray[np.object_] = field(repr=False)  # what the records are called
+    record: NDArray[np.object_] = field(repr=False)  # labels of the records
     # linked, settled: whether each is linked, and whether that is known
     linked: NDArray[np.bool_] = field(repr=False)
     settled: NDArray[np.bool_] = field(repr=False)
-    # 1 + number of candidates strictly nearer than its partner; 0 where it is not known
+    # 1 + number of candidates strictly nearer than its partner; 0 where unknown
     rank: IntArray = field(repr=False)
     # distance, nearest_other: distance to the partner and to the nearest other candidate; NaN where there
     # is none
     distance: FloatArray = field(repr=False)
     nearest_other: FloatArray = field(repr=False)
     margin: FloatArray = field(repr=False)  # their difference; NaN where there is none
-    # number of candidates that tie with the partner; says nothing where the rank is not known
+    # number of candidates that tie with the partner; meaningless where the rank is unknown
     ties: IntArray = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.record)
 
     def __eq__(self, other: object) -> bool:
-        """Whether all cells are equal; what is not known equals only what is not known."""
+        """Compare all cells; unknown ones equal each other."""
         if not isinstance(other, RecordsTable):
             return NotImplemented
         return len(self) == len(other) and all(
@@ -58,9 +58,9 @@ class RecordsTable:
 
     @property
     def rows(self) -> tuple[tuple[Any, ...], ...]:
-        """One tuple per block, in the order of `TABLE_COLUMNS`; None for what is not known.
+        """List one tuple per block, in the order of `TABLE_COLUMNS`; None where unknown.
 
-        Of many records, take the arrays.
+        For many records, use the arrays.
         """
         return tuple(zip(*(_listed(*cells) for cells in self._cells()), strict=True))
 
@@ -71,11 +71,11 @@ class RecordsTable:
 
     @property
     def tied(self) -> int:
-        """How many partners are known to tie with another candidate."""
+        """Count partners known to tie with another candidate."""
         return int(np.count_nonzero((self.rank > 0) & (self.ties > 0)))
 
     def within(self, most: int, *, tied: bool = False) -> int:
-        """How many partners are known to be among the `most` nearest; with `tied`, after all that tie."""
+        """Count partners known to be among the `most` nearest; with `tied`, after all that tie."""
         place = self.rank + self.ties if tied else self.rank
         return int(np.count_nonzero((self.rank > 0) & (place <= most)))
 
@@ -93,14 +93,14 @@ class RecordsTable:
         return {"columns": columns, "rows": [], "left_out": len(self), "ranks": counts.tolist()}
 
     def to_frame(self) -> pd.DataFrame:
-        """As a data frame, one row per block."""
+        """Convert to a data frame, one row per block."""
         import pandas as pd
 
         columns = {name: _column(*cells) for name, cells in zip(TABLE_COLUMNS, self._cells(), strict=True)}
         return pd.DataFrame(columns, columns=list(TABLE_COLUMNS))
 
     def _cells(self) -> list[tuple[NDArray[Any], NDArray[np.bool_]]]:
-        """Every column with which of its cells are known, in the order of `TABLE_COLUMNS`."""
+        """List columns with masks of their known cells, in the order of `TABLE_COLUMNS`."""
         ranked = self.rank > 0
         return [
             (self.record, np.ones(len(self), dtype=np.bool_)),
@@ -112,7 +112,7 @@ class RecordsTable:
 
 
 def _listed(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
-    """The values, None where they are not known."""
+    """List the values, None where unknown."""
     if known.all():
         return list(values.tolist())
     found = values.astype(object)
@@ -121,7 +121,7 @@ def _listed(values: NDArray[Any], known: NDArray[np.bool_]) -> list[Any]:
 
 
 def _column(values: NDArray[Any], known: NDArray[np.bool_]) -> pd.Series:
-    """A column of a frame: numbers that are not known are NaN, truth that is not known is None."""
+    """Convert a column for a frame: unknown numbers are NaN, unknown truth values None."""
     import pandas as pd
 
     if values.dtype.kind == "O" or (values.dtype.kind == "b" and not known.all()):

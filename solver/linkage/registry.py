@@ -1,4 +1,4 @@
-"""All linkers by name, made from their parameters."""
+"""Register all linkers by name, and create them from their parameters."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ for _linker in LINKERS.values():  # the settings are explained where they are de
 class Run:
     """Environment of a linkage besides its options."""
 
-    pool: WorkerPool  # workers that compare records
+    pool: WorkerPool  # worker pool that compares records
     report: Reporter | None = None
     cancel: Cancel | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the request, kept in the result
+    settings: Mapping[str, Any] = field(default_factory=dict)  # options recorded in the result
 
 
 def check_workers(linker: Linker, choice: PoolChoice) -> None:
-    """Refuse workers for a linker that has no work for them."""
+    """Refuse workers for a linker that cannot use them."""
     if choice.any and not linker.has_workers:
         raise UsageError(
             f"the linker {linker.name} has no workers: leave {called('workers')} and {called('scheduler')} "
@@ -73,7 +73,7 @@ def check_workers(linker: Linker, choice: PoolChoice) -> None:
 
 
 def chosen_linker(method: str | Linker, parameters: Mapping[str, Any] | None) -> Linker:
-    """The linker that is given, or that of a name and its parameters; UsageError for both at a time."""
+    """Choose the given linker, or that of a name and its parameters; UsageError for both together."""
     if not isinstance(method, Linker):
         return make_linker(method, parameters or {})
     if parameters:
@@ -82,7 +82,7 @@ def chosen_linker(method: str | Linker, parameters: Mapping[str, Any] | None) ->
 
 
 def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
-    """A linker from its name and its settings; UsageError when there is no such linker or setting."""
+    """Create a linker from its name and settings; UsageError when there is no such linker or setting."""
     if name not in LINKERS:
         raise UsageError(f"unknown method '{name}': choose one of {', '.join(LINKERS)}")
     known = {item.name: item for item in fields(LINKERS[name])}  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
 
 
 def _read(item: Field[Any], value: Any) -> Any:
-    """A setting, read like an option where it is given as text."""
+    """Parse a setting like an option where it is given as text."""
     option: Option | None = item.metadata.get("option")
     if option is None or option.kind.parse is None:
         return value

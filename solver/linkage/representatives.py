@@ -1,4 +1,4 @@
-"""Linkers that compare numbers made of the values of each record, whatever attributes the files have.
+"""Link files without common attributes by numbers computed from the values of each record.
 
 `pca` and `zscore` link by one weighted sum, `owa` and `sugeno` by representatives: aggregated values.
 """
@@ -57,10 +57,10 @@ class OneDimension(OneDimensionParameters, Linker):
     @staticmethod
     @abstractmethod
     def loadings(values: FloatArray) -> FloatArray:
-        """Weights (attributes,) of the standardised values (n, attributes) of one file."""
+        """Compute the weights (attributes,) of the standardised values (n, attributes) of one file."""
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Find the loadings of both files."""
+        """Compute the loadings of both files."""
         queries, candidates = (self._learned(side) for side in _sides(task))
         return self._placed(task, queries, candidates)
 
@@ -69,7 +69,7 @@ class OneDimension(OneDimensionParameters, Linker):
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
-        """The same loadings, applied to these files."""
+        """Apply the same loadings to these files."""
         try:
             by = parameters["by"]
             queries, candidates = (
@@ -88,7 +88,7 @@ class OneDimension(OneDimensionParameters, Linker):
         return _Points(*places, parameters, line=True)
 
     def _places(self, side: _Side, loadings: Loadings) -> FloatArray:
-        """Numbers of the records, shape (n, 1)."""
+        """Compute the numbers of the records, shape (n, 1)."""
         if tuple(loadings) != side.attributes:
             raise UsageError(
                 f"the loadings are of {', '.join(loadings)}, but the file has {', '.join(side.attributes)}; "
@@ -102,7 +102,7 @@ class OneDimension(OneDimensionParameters, Linker):
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One file: its attributes, and their standardised values, 0 where missing."""
+    """Attributes of one file, and their standardised values, 0 where missing."""
 
     attributes: tuple[str, ...]
     values: FloatArray
@@ -124,9 +124,9 @@ def _read_loadings(loadings: Mapping[str, Any]) -> Loadings:
 
 
 class _Points(ScoredByKind):
-    """Scores are minus the distances of numbers (records, dimensions), -inf where one is missing.
+    """Scores pairs by minus the distance of numbers (records, dimensions), -inf where one is missing.
 
-    Distances on a line are differences, also where their squares would overflow or vanish.
+    Distances on a line are differences, even where squares would overflow or underflow.
     """
 
     def __init__(
@@ -138,11 +138,11 @@ class _Points(ScoredByKind):
         self._queries, self._candidates = queries[first.first], candidates[second.first]
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Minus the distances to every kind of candidates."""
+        """Compute minus the distances to every kind of candidates."""
         return self._scores(self._queries[rows], self._candidates)
 
     def pair_scores(self, queries: IndexArray, candidates: IndexArray) -> FloatArray:
-        """Minus the distances of single pairs."""
+        """Compute minus the distances of single pairs."""
         first, second = self.both[0].kind[queries], self.both[1].kind[candidates]
         if self._line:
             return np.asarray(-np.abs(self._queries[first] - self._candidates[second])[:, 0])
@@ -151,12 +151,12 @@ class _Points(ScoredByKind):
         )
 
     def partner_ranks(self, part: Part) -> PartnerRanks | None:
-        """Rank by binary search among sorted numbers where there is one for each record."""
+        """Rank by binary search among sorted numbers if records have one each."""
         line = self._line or (self._queries.shape[1] == 1 and self._roots_are_sizes())
         return ranks_on_a_line(self._queries[:, 0], self._candidates[:, 0], part) if line else None
 
     def _roots_are_sizes(self) -> bool:
-        """Whether the root of a difference's square is its size: none vanishes, overflows or is missing."""
+        """Whether the root of each difference's square is exact: none underflows, overflows or is missing."""
         values = np.unique(np.concatenate([self._queries, self._candidates]))
         return bool((np.abs(values) < 1e150).all() and (np.diff(values) > 1e-150).all())
 
@@ -182,7 +182,7 @@ class PrincipalComponent(OneDimension):
 
     @staticmethod
     def loadings(values: FloatArray) -> FloatArray:
-        """The eigenvector of the largest eigenvalue."""
+        """Compute the eigenvector of the largest eigenvalue."""
         first = np.linalg.eigh(values.T @ values)[1][:, -1]
         return np.asarray(first if first.sum() >= 0.0 else -first)
 
@@ -199,22 +199,22 @@ class SumOfStandardised(OneDimension):
 
     @staticmethod
     def loadings(values: FloatArray) -> FloatArray:
-        """All equal to 1."""
+        """Return loadings of 1."""
         return np.ones(values.shape[1])
 
 
 @dataclass(frozen=True)
 class Nearest(Linker):
-    """Scores are minus the Euclidean distances of values as they are.
+    """Scores pairs by minus the Euclidean distance of unscaled values.
 
-    Normalising representatives once more would blow up those that hardly vary. A record with a missing value
-    has no distance and cannot be linked (-inf).
+    Normalising representatives again would inflate those of small variance. A record with a missing value has
+    no distance and cannot be linked (-inf).
     """
 
     name: ClassVar[str] = "nearest"
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Take the values of both files."""
+        """Read the values of both files."""
         if task.query_attributes != task.candidate_attributes:
             raise UsageError(f"{self.name} compares attributes that both files have; these differ")
         queries = attribute_values(task.queries, task.query_attributes, task.schema)
@@ -223,7 +223,7 @@ class Nearest(Linker):
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
-        """The same as `learn`: there are no parameters."""
+        """Do as `learn`: there are no parameters."""
         del parameters
         return cls().learn(task)
 
@@ -232,9 +232,9 @@ ObjectArray = NDArray[np.object_]
 
 
 def in_classes(queries: FloatArray, candidates: FloatArray, classes: int) -> tuple[ObjectArray, ObjectArray]:
-    """Put numbers, column by column, in classes bounded by quantiles of both files together.
+    """Discretise numbers, column by column, by quantiles of both files together.
 
-    Equal numbers stay together, so that classes may differ in size or be empty. Results are text, "1" for the
+    Equal numbers share a class, so that classes may differ in size or be empty. Results are text, "1" for the
     smallest values; None where missing.
     """
     first = np.empty(queries.shape, dtype=object)
@@ -291,28 +291,28 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
 
     @property
     def functions(self) -> tuple[Quantifier, ...]:
-        """All quantifiers in a row."""
+        """List all quantifiers."""
         return tuple(chain.from_iterable(self.quantifiers))
 
     @staticmethod
     @abstractmethod
     def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
-        """Representatives (n, k) of normalised values (n, attributes) that are NaN where missing."""
+        """Compute representatives (n, k) of normalised values (n, attributes), NaN where missing."""
 
     def representatives(self, frame: pd.DataFrame, attributes: Sequence[str], schema: Schema) -> FloatArray:
-        """Representatives of the records of a file, (n, quantifiers); NaN for records without values."""
+        """Compute the representatives of the records of a file, (n, quantifiers); NaN for empty records."""
         values = normalised(attribute_values(frame, attributes, schema), self.normalisation, self.missing)
         made = self.aggregate(values, self.functions)
         return standardised(made) if self.standardise else made
 
     def learn(self, task: LinkageTask) -> LearnedLinker:
-        """Make the representatives of both files, and let the inner linker learn from them."""
+        """Compute the representatives of both files, and let the inner linker learn from them."""
         inner_task = self._inner_task(task)
         return self._described(task, self._inner(inner_task).learn(inner_task))
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
-        """A linker with the same quantifiers and settings, for these files."""
+        """Make a linker with the same quantifiers and settings, for these files."""
         try:
             linker = cls(
                 quantifiers=tuple(parse_family(text) for text in parameters["quantifiers"]),
@@ -325,7 +325,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
         return linker._described(task, type(linker._inner(inner_task)).restored(inner, inner_task))
 
     def _described(self, task: LinkageTask, learned: LearnedLinker) -> LearnedLinker:
-        """The linker of the representatives, with the parameters and notes of this one."""
+        """Wrap the linker of the representatives, with the parameters and notes of this one."""
         learned.parameters = {
             "quantifiers": [str(function) for function in self.functions],
             **{name: getattr(self, name) for name in _SETTINGS},
@@ -343,7 +343,7 @@ class RepresentativeLinker(RepresentativeLinkerParameters, Linker):
         return Probabilistic(compare=tuple((name, AGREEMENT) for name in numeric))
 
     def _inner_task(self, task: LinkageTask) -> LinkageTask:
-        """The task of linking representatives, which both files have in common."""
+        """Build the task of linking representatives, which both files have in common."""
         made = (
             self.representatives(task.queries, task.query_attributes, task.schema),
             self.representatives(task.candidates, task.candidate_attributes, task.schema),
@@ -395,7 +395,7 @@ class OrderedWeightedAverages(RepresentativeLinker):
 
     @staticmethod
     def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
-        """Representatives (n, k) of normalised values: see `owa`."""
+        """Apply `owa` to normalised values: representatives (n, k)."""
         return owa(values, quantifiers)
 
 
@@ -412,5 +412,5 @@ class SugenoIntegrals(SugenoIntegralsParameters, RepresentativeLinker):
 
     @staticmethod
     def aggregate(values: FloatArray, quantifiers: Sequence[Quantifier]) -> FloatArray:
-        """Representatives (n, k) of normalised values: see `sugeno`."""
+        """Apply `sugeno` to normalised values: representatives (n, k)."""
         return sugeno(values, quantifiers)

@@ -1,4 +1,4 @@
-"""What link and find_links return: frozen, readable, and the same as their JSON."""
+"""Hold the results of link and find_links, frozen and equivalent to their JSON."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from linkrisk.solver.linkage.records_table import RecordsTable
 from linkrisk.solver.run.result import Result
 
 JUDGED = ("right", "lost", "lost_so_far", "precision", "recall")
-"""Fields of a report where the true links are known."""
+"""Fields of a report if the true links are known."""
 
 ESTIMATED = ("estimated_lost", "estimated_lost_so_far", "estimated_missed")
-"""Fields of a report where they are not known; None where it cannot be estimated."""
+"""Fields of a report if they are unknown; None where it cannot be estimated."""
 
 
 @dataclass(frozen=True)
@@ -29,27 +29,27 @@ class PassReport:
 
     keys: str
     pairs: int  # pairs that agree on all its keys
-    compared: int  # those of them that no pass before it has compared, and whose records have not left
-    without_key: tuple[int, int]  # queries and candidates that have no value of a key
-    linked: int  # of the pairs compared
+    compared: int  # those not compared by an earlier pass, with both records unlinked
+    without_key: tuple[int, int]  # queries and candidates without a value of some key
+    linked: int  # outcomes of the compared pairs
     clerical: int
-    estimated_false_links: float  # the sum over linked pairs of the probability that they are no match
-    # linked pairs that are right; None, like the next two, where the true links are not known
+    estimated_false_links: float  # expected wrong links: the sum of their non-match probabilities
+    # linked pairs that are correct; None, like the next two, if the true links are unknown
     right: int | None = None
-    lost: float | None = None  # share of the true links whose records do not agree on its keys
-    # share of the true links that neither it nor a pass before it has compared
+    lost: float | None = None  # share of the true links that disagree on its keys
+    # share of the true links compared neither by it nor by an earlier pass
     lost_so_far: float | None = None
-    # The same shares of the expected matches, where the true links are not known (`Losses`).
+    # The same shares of the expected matches, if the true links are unknown (`Losses`).
     estimated_lost: float | None = None
     estimated_lost_so_far: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The part of the JSON."""
+        """Build the part of the JSON."""
         return _applicable(asdict(self), judged=self.right is not None)
 
 
 def _applicable(every: dict[str, Any], *, judged: bool) -> dict[str, Any]:
-    """The fields that apply with, or without, the true links."""
+    """List the fields that apply with, or without, the true links."""
     silent = ESTIMATED if judged else JUDGED
     return {name: value for name, value in every.items() if name not in silent}
 
@@ -76,21 +76,21 @@ class LinkedPasses:
 
     @property
     def right(self) -> int | None:
-        """Number of right links; None where the true links are not known."""
+        """Number of correct links; None if the true links are unknown."""
         return None if self.matches is None else sum(report.right or 0 for report in self.reports)
 
     @property
     def precision(self) -> float | None:
-        """Share of the links that are right; None when there is no link, or the true ones are not known."""
+        """Share of correct links; None without links, or if the true ones are unknown."""
         return None if self.right is None or not len(self.links) else self.right / len(self.links)
 
     @property
     def recall(self) -> float | None:
-        """Share of the records with a partner that are linked to it; None where that is not known."""
+        """Share of the records with a partner that are linked to it; None where unknown."""
         return None if self.right is None or self.matches is None else self.right / self.matches
 
     def to_dict(self) -> dict[str, Any]:
-        """The part of the JSON."""
+        """Build the part of the JSON."""
         every = {
             "passes": [report.to_dict() for report in self.reports],
             "linked": len(self.links),
@@ -139,7 +139,7 @@ def report_passes(
 def _judged(
     learned: LearnedPasses, decisions: Decisions, truth: Truth, by_pass: Callable[[Any], Any]
 ) -> list[dict[str, Any]]:
-    """Fields of every pass that need the true links."""
+    """Compute the fields of every pass that need the true links."""
     pairs = learned.scored_pairs
     partner = np.full(truth.queries, -1, dtype=np.int64)
     partner[truth.query_rows] = truth.partner
@@ -161,7 +161,7 @@ def _judged(
 
 
 def _estimated(losses: Losses | None, many: int) -> list[dict[str, Any]]:
-    """Fields of every pass without the true links."""
+    """Estimate the fields of every pass without the true links."""
     if losses is None:
         return [{}] * many
     return [
@@ -171,7 +171,7 @@ def _estimated(losses: Losses | None, many: int) -> list[dict[str, Any]]:
 
 
 _MOST_POINTS = 500
-"""Points of the precision-recall curve that the JSON holds."""
+"""Points of the precision-recall curve in the JSON."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class OneToOne:
 
     @property
     def precision(self) -> float | None:
-        """Share of the links that are right; None when there is no link."""
+        """Share of correct links; None without links."""
         return self.correct / self.claimed if self.claimed else None
 
     @property

@@ -1,4 +1,4 @@
-"""Kinds of records that score alike, and ranks of partners by the scores of kinds."""
+"""Rank partners by scores, once for all records of a kind, which have equal scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 
 _WORTH = 0.9
-"""Largest number of kinds as a share of the records; with more, nothing is saved."""
+"""Largest number of kinds as a share of the records; above it, grouping saves nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """The kinds of the records of a file, in the order of their first records."""
+    """Kinds of the records of a file, in the order of their first records."""
 
     kind: IndexArray  # (records,): the kind of each record
     first: IndexArray  # (kinds,): the row of the first record of each kind, ascending
@@ -29,18 +29,18 @@ class Kinds:
 
     @property
     def apart(self) -> bool:
-        """Whether every record is a kind of its own."""
+        """Whether every record is its own kind."""
         return self.first.size == self.kind.size
 
     @classmethod
     def each(cls, records: int) -> Self:
-        """Every record is a kind of its own."""
+        """Make every record its own kind."""
         rows = np.arange(records)
         return cls(rows, rows, np.ones(records, dtype=np.int64))
 
     @classmethod
     def of(cls, columns: Iterable[NDArray[Any]], records: int, most: float = 1.0) -> Self:
-        """Records that are equal in all columns, each of shape (records,), are of a kind; NaN equals NaN.
+        """Group records that are equal in all columns, each of shape (records,); NaN equals NaN.
 
         With more kinds than the share `most` of the records, each record is its own.
         """
@@ -51,14 +51,14 @@ class Kinds:
             many = len(found)
             if many == records or many > most * records:
                 return cls.each(records)
-        # Kinds are numbered as they are met: the first of a kind is where a new number comes.
+        # A kind is numbered at its first record.
         before = np.maximum.accumulate(np.concatenate([[-1], kind]))[:-1]
         times = np.bincount(kind, minlength=many).astype(np.int64)
         return cls(kind.astype(np.intp), np.flatnonzero(kind > before), times)
 
     @classmethod
     def where_worth(cls, columns: Iterable[NDArray[Any]], records: int) -> Self:
-        """The same where they save anything (`_WORTH`)."""
+        """Group records only where that saves work (`_WORTH`)."""
         return cls.of(columns, records, _WORTH)
 
 
@@ -69,17 +69,17 @@ class ScoredPairs:
     query: IntArray  # (pairs,): their rows, in ascending order of queries
     candidate: IntArray
     score: FloatArray  # (pairs,)
-    queries: int  # how many records there are
+    queries: int  # numbers of records
     candidates: int
 
     @cached_property
     def first(self) -> IndexArray:
-        """Where the pairs of each query begin, and where those of the last one end; shape (queries + 1,)."""
-        rows = np.arange(self.queries + 1, dtype=self.query.dtype)  # of another type, all would be copied
+        """Where the pairs of each query begin, and the last ones end; shape (queries + 1,)."""
+        rows = np.arange(self.queries + 1, dtype=self.query.dtype)  # another type would copy the array
         return np.searchsorted(self.query, rows)
 
     def place(self, query: IndexArray, candidate: IndexArray) -> IndexArray:
-        """Place of the given pairs among these, -1 for others; each query at most once."""
+        """Find the given pairs among these, -1 for others; each query at most once."""
         wanted = np.full(self.queries, -1, dtype=np.int32)
         wanted[query] = candidate
         found = np.flatnonzero(wanted[self.query] == self.candidate)
@@ -88,7 +88,7 @@ class ScoredPairs:
         return place[query]
 
     def dense(self, rows: IndexArray) -> FloatArray:
-        """Scores of some queries with every candidate, shape (rows, candidates)."""
+        """Compute scores of some queries with every candidate, shape (rows, candidates)."""
         scores = np.full((rows.size, self.candidates), -np.inf)
         for at, row in enumerate(rows):
             own = slice(self.first[row], self.first[row + 1])
@@ -102,27 +102,27 @@ class Rivals(NamedTuple):
     start: int  # the number of the first of them
     times: LongArray  # (kinds,): how many candidates are of each kind
     first: IndexArray  # (kinds,): row of the first candidate of each kind
-    other: IndexArray  # (kinds,): row of the first candidate of another group than that one's, -1 without
+    other: IndexArray  # (kinds,): row of the first candidate that is not of that one's group, -1 without
     # (kinds,): group of the first candidate. Candidates of the partner's group are no rivals; those of one
-    # group are of one kind, or the only ones of their kinds.
+    # group are of one kind, or alone in their kinds.
     group: IndexArray
 
     @classmethod
     def of(cls, kinds: Kinds, group: IndexArray) -> Rivals:
-        """All kinds, from the `group` of each candidate, shape (candidates,)."""
+        """Collect all kinds, from the `group` of each candidate, shape (candidates,)."""
         own = group[kinds.first]
         other = np.full(kinds.first.size, -1, dtype=np.intp)
         away = np.flatnonzero(group != own[kinds.kind])[::-1]
-        other[kinds.kind[away]] = away  # of several the last one written stays: the first row
+        other[kinds.kind[away]] = away  # the first row is written last
         return cls(0, kinds.times, kinds.first, other, own)
 
     def part(self, columns: slice) -> Rivals:
-        """Some of these kinds."""
+        """Select some of these kinds."""
         return Rivals(self.start + columns.start, *(values[columns] for values in self[1:]))
 
 
 class Partners(NamedTuple):
-    """Partners of blocks, one for all blocks with equal ranks; arrays of shape (partners,)."""
+    """Partners of blocks, one for all blocks of equal rank; arrays of shape (partners,)."""
 
     query: IndexArray  # kind of the query, ascending
     partner: IndexArray  # kind of the partner
@@ -131,11 +131,11 @@ class Partners(NamedTuple):
     own: FloatArray  # score of the partner
 
     def among(self, first: int, last: int) -> slice:
-        """Place of the partners of the kinds of queries from `first` up to, not with `last`."""
+        """Find the partners of the kinds of queries from `first` to `last`-1."""
         return slice(*np.searchsorted(self.query, [first, last]).tolist())
 
     def part(self, some: slice) -> Partners:
-        """Some of these partners."""
+        """Select some of these partners."""
         return Partners._make(values[some] for values in self)
 
 
@@ -150,7 +150,7 @@ class Part:
     rivals: Rivals
 
     def some(self, rows: slice, columns: slice) -> Part:
-        """Part of these kinds, which the slices count from 0."""
+        """Select some of these kinds, by slices."""
         start, last = self.start + rows.start, self.start + rows.stop
         partners = self.partners.part(self.partners.among(start, last))
         return Part(start, self.times[rows], self.first[rows], partners, self.rivals.part(columns))
@@ -165,7 +165,7 @@ class PartnerRanks(NamedTuple):
     rival: IndexArray  # first rival with that score, -1 without rivals
 
     def add(self, place: slice, some: PartnerRanks) -> None:
-        """Add what some rivals change for some partners; the first of the best is kept, in any order."""
+        """Add the ranks among further rivals; of equal best ones the first is kept, in any order."""
         self.nearer[place] += some.nearer
         self.at_least[place] += some.at_least
         best, rival = self.best[place], self.rival[place]
@@ -176,13 +176,13 @@ class PartnerRanks(NamedTuple):
 
 
 def no_ranks(partners: int) -> PartnerRanks:
-    """Ranks before any rival has been compared."""
+    """Make the ranks before any rival was compared."""
     nearer, at_least = (np.zeros(partners, dtype=np.intp) for _ in range(2))
     return PartnerRanks(nearer, at_least, np.full(partners, -np.inf), np.full(partners, -1, dtype=np.intp))
 
 
 def limits(own: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Scores above which rivals are nearer than partners of score `own`, and from which on they tie."""
+    """Compute scores above which rivals are nearer than partners of score `own`, and above which they tie."""
     tolerance = np.where(np.isfinite(own), TIE_TOLERANCE * np.abs(own), 0.0)
     return own + tolerance, own - tolerance
 
@@ -232,10 +232,10 @@ def _rank(
 
 
 def ranks_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> PartnerRanks | None:
-    """Rank partners by scores ``-|a - b|`` of places of all `queries` and `candidates`, shapes (kinds,).
+    """Rank partners by scores ``-|a - b|`` of positions of all `queries` and `candidates`, shapes (kinds,).
 
-    On either side of a query scores fall with the distance, also when they are rounded, so binary search
-    finds those above a score. None where candidates of a partner's group are at other places than it.
+    On either side of a query scores decrease with the distance, rounded ones included, so binary search finds
+    those above a score. None where candidates of a partner's group have other positions.
     """
     rivals, partners = part.rivals, part.partners
     order = np.argsort(candidates, kind="stable")
@@ -245,7 +245,7 @@ def ranks_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> 
     home[group] = candidates
     if (home[group] != candidates).any():
         return None
-    # Candidates of the partner's group score as the partner does, so they never score higher.
+    # Candidates of the partner's group score as the partner does, never higher.
     size = np.bincount(group, rivals.times).astype(np.int64)
     alone = rivals.other < 0
     found = no_ranks(partners.own.size)
@@ -268,7 +268,7 @@ def ranks_on_a_line(queries: FloatArray, candidates: FloatArray, part: Part) -> 
 
 @kernel(inline="always")
 def _before(query: float, places: FloatArray, least: float, last: int, strictly: bool) -> int:
-    """Count the `last` places, ascending up to the query, that score below `least` (`strictly`: at most)."""
+    """Count `last` positions, ascending up to the query, that score below `least` (`strictly`: at most)."""
     first = 0
     while first < last:
         middle = (first + last) >> 1
@@ -282,7 +282,7 @@ def _before(query: float, places: FloatArray, least: float, last: int, strictly:
 
 @kernel(inline="always")
 def _until(query: float, places: FloatArray, least: float, first: int, strictly: bool) -> int:
-    """End of the places from `first` on, ascending from the query, that score `least` (`strictly`: more)."""
+    """Find the end of ascending positions from `first` on that score `least` (`strictly`: more)."""
     last = places.size
     while first < last:
         middle = (first + last) >> 1
@@ -295,7 +295,7 @@ def _until(query: float, places: FloatArray, least: float, first: int, strictly:
 
 
 class _Sorted(NamedTuple):
-    """Places in ascending order, the number of candidates below each, and their fields of `Rivals`."""
+    """Sorted positions, the number of candidates below each, and their fields of `Rivals`."""
 
     places: FloatArray
     below: LongArray

@@ -1,9 +1,9 @@
-"""Blocks shared out to workers that hold all candidates, or some partitions of them.
+"""Count blocks on workers that hold all candidates, or partitions of them.
 
-A rank depends on nothing but the distance and the candidates, so that answers are the same on any number of
-workers. A task of a partition brings the partners of its blocks along: they lie in no box, so that no other
-block is compared with them. Ranks among partitions are merged without rounding: numbers of nearer and of tied
-rivals add up, and the nearest rival of all is the nearest of some partition.
+A rank depends on the distance and the candidates alone, so answers are the same on any number of workers. A
+task of a partition includes the partners of its blocks: they lie in no box, so that no other block is
+compared with them. Ranks of partitions are merged exactly: numbers of nearer and tied rivals add up, and the
+nearest rival is that of some partition.
 """
 
 from __future__ import annotations
@@ -43,44 +43,44 @@ from linkrisk.solver.run.remote import Asked, Deferred
 from linkrisk.solver.run.workers import Do, Workers
 
 MOST_BYTES = 256 * 2**20
-"""Of candidates that every worker holds, and of a partition; with more there are partitions."""
+"""Bytes of candidates that every worker holds, or of a partition: more use memory, fewer cost rounds."""
 
 
 def partitions_of(pair: LinkagePair) -> int:
-    """How many partitions the candidates need; 1 where every worker can hold them all."""
+    """Choose the number of partitions; 1 where every worker can hold all candidates."""
     return max(1, -(-pair.candidates.nbytes // MOST_BYTES))
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Some of the candidates."""
+    """A partition of the candidates."""
 
     pair: LinkagePair  # with these candidates, and no blocks
     number: IndexArray  # (candidates,): their rows
-    group: IndexArray  # (candidates,): candidates of the group of a block's partner are no rivals of it
+    group: IndexArray  # (candidates,): group; those of the partner's group are no rivals
 
 
 @dataclass(frozen=True)
 class Blocks:
     """Some blocks."""
 
-    # these blocks, with their partners as the only candidates; its tables are those of the partition
+    # these blocks, with their partners as the only candidates; the partition has the tables
     pair: LinkagePair
     group: IndexArray  # (blocks,): of their partners
-    # (blocks,): distance of the nearest rival that was found in other partitions; infinite if none was
+    # (blocks,): distance of the nearest rival in earlier partitions; infinite without one
     known: FloatArray
 
 
 @dataclass(frozen=True)
 class PartTask:
-    """Blocks to be ranked in a partition; on its way to a worker it holds nothing of others."""
+    """Blocks to be ranked in a partition, pickled without the data of others."""
 
     part: int
     blocks: Deferred[Blocks]
 
 
 class PartedPair:
-    """The candidates of a pair in partitions of neighbours, made when they are asked for (`Parts`).
+    """Candidates of a pair in partitions of neighbours, built on demand (`Parts`).
 
     Parameters
     ----------
@@ -100,15 +100,15 @@ class PartedPair:
         for number, some in enumerate(self._members):
             part[some] = number
         self.home: IndexArray = part[pair.partner]
-        """The partition of each block's partner, shape (blocks,): its nearest rival is likely to be there."""
+        """Partition of each block's partner, shape (blocks,), which probably has its nearest rival."""
         self.place: IndexArray = place[pair.partner]
-        """By which blocks are neighbours, shape (blocks,)."""
+        """Order in which neighbouring blocks are consecutive, shape (blocks,)."""
 
     def __len__(self) -> int:
         return len(self._members)
 
     def __getitem__(self, number: int) -> Partition:
-        """A partition, with nothing of the others."""
+        """Extract a partition."""
         members, pair, nothing = self._members[number], self.pair, np.empty(0, dtype=np.intp)
         missing = pair.missing
         if missing is not None:
@@ -117,7 +117,7 @@ class PartedPair:
         return Partition(no_block, members, self._group[members])
 
     def blocks(self, blocks: IndexArray, known: FloatArray) -> Blocks:
-        """Some blocks, with nothing of others."""
+        """Extract some blocks."""
         own, partner = self.pair.part(blocks), self.pair.partner[blocks]
         missing = own.missing
         if missing is not None:
@@ -135,7 +135,7 @@ class PartedPair:
 def settle_part(
     form: DistanceForm, purpose: int, partition: Partition, task: PartTask, clock: Clock
 ) -> Found:
-    """Settle blocks among the candidates of a partition, at a worker."""
+    """Rank blocks among the candidates of a partition, on a worker."""
     blocks, inside = task.blocks.made(), partition.pair
     missing = inside.missing
     if missing is not None and blocks.pair.missing is not None:
@@ -143,7 +143,7 @@ def settle_part(
     pair = replace(inside, queries=blocks.pair.queries, missing=missing)
     bounds = bounded(pair, form)
     compared = _compared(partition, replace(blocks.pair, tables=inside.tables), blocks, form, bounds)
-    turns = np.arange(blocks.known.size)  # neighbours one after the other
+    turns = np.arange(blocks.known.size)  # in the order of neighbours
     threads = clock.most_threads or processors()
     return settled(form, purpose, compared, as_boxes(pair, bounds), turns, lambda: clock.expired, threads)
 
@@ -151,7 +151,7 @@ def settle_part(
 def _compared(
     partition: Partition, beside: LinkagePair, blocks: Blocks, form: DistanceForm, bounds: Bounded
 ) -> Compared:
-    """The candidates of a partition in their places, and after them the partners of all blocks."""
+    """Order the candidates of a partition by boxes, followed by the partners of all blocks."""
     order = bounds.candidates.tree.order
     missing = missing_arrays(beside)
     if partition.pair.missing is not None:
@@ -172,7 +172,7 @@ def _compared(
 
 
 class Merged:
-    """What was found of some blocks in partitions, put together.
+    """Merges the results of blocks from their partitions.
 
     Parameters
     ----------
@@ -190,18 +190,18 @@ class Merged:
 
     @property
     def known(self) -> FloatArray:
-        """Distance of the nearest rival found so far, shape (blocks,)."""
+        """Distance of the nearest rival so far, shape (blocks,)."""
         return self._found.nearest_other
 
     @property
     def open(self) -> BoolArray:
-        """The blocks that further partitions matter to, shape (blocks,)."""
+        """Blocks that further partitions may change, shape (blocks,)."""
         if self._purpose != COUNTING:
             return np.ones(self._visited.size, dtype=np.bool_)
         return np.asarray((self._found.rank == 1) & (self._found.ties == 0))
 
     def add(self, places: IndexArray, part: Found) -> None:
-        """Some blocks in one more partition; those that it did not come to stay as they are."""
+        """Merge the results of a further partition; blocks not compared in time stay as they are."""
         compared_here = part.rank > 0
         at, whole = places[compared_here], self._found
         new = Found._make(values[compared_here] for values in part)
@@ -216,7 +216,7 @@ class Merged:
         whole.rival[at[better]], whole.clear[at[better]] = new.rival[better], new.clear[better]
 
     def whole(self) -> Found:
-        """Return all; nothing of blocks that were not in all partitions that matter to them."""
+        """Return the merged results, without blocks whose partitions are incomplete."""
         unknown = (self._visited < self._parts) & ((self._visited == 0) | self.open)
         for values, nothing in zip(self._found, nothing_found(int(unknown.sum())), strict=True):
             values[unknown] = nothing
@@ -227,22 +227,22 @@ Answer = TypeVar("Answer")
 Given = TypeVar("Given")
 
 WORTH = 50_000_000
-"""Pairs of a block and a candidate from which ranks are shared out: fewer are done before they are sent."""
+"""Pairs of block and candidate from which workers are used: fewer are compared faster here."""
 
 STOPS_SOONER = 40
-"""Times as many for what needs no ranks, and ends at the first rival that is nearer."""
+"""Factor on that where no ranks are needed, because blocks stop at the first nearer rival."""
 
 FEWEST, MOST = 256, 32_768
-"""Blocks of a task: fewer are not worth their way, of more a lost one costs too much."""
+"""Blocks of a task: fewer are not worth sending, more are costly to lose."""
 
 TASKS_EACH = 4
-"""Tasks for each worker, so that none waits long for the last one."""
+"""Tasks for each worker: more balance the load, and cost more overhead."""
 
 
 def counting_by(
     pool: WorkerPool, pair: LinkagePair, report: Reporter | None = None, partitions: int | None = None
 ) -> SharedCounts | None:
-    """Have the workers of a pool count a pair, in partitions where it is large; None without any."""
+    """Make the counting workers of a pool, with partitions for a large pair; None without workers."""
     tell = None if report is None else lambda work: report(Progress.uncounted(TASKS, work))
     many = partitions_of(pair) if partitions is None else partitions
     if many > 1:
@@ -255,19 +255,19 @@ def counting_by(
 
 
 def itself(pair: LinkagePair) -> LinkagePair:
-    """Return the pair, where that is what workers share."""
+    """Return the pair, if it is the shared data."""
     return pair
 
 
 class SharedCounts(ABC):
-    """Share blocks out to workers (`BlockWorkers`), one call at a time."""
+    """Counts blocks on workers (`BlockWorkers`), one call at a time."""
 
     def __init__(self, workers: Workers[Any], pair: LinkagePair, report: ReportTasks | None = None) -> None:
         self._workers, self._pair, self._report = workers, pair, report
         self._one_at_a_time = threading.Lock()
 
     def listen(self, report: ReportTasks) -> None:
-        """Report to another function from now on."""
+        """Change the callback of reports."""
         self._report = report
 
     def found(self, form: DistanceForm, purpose: int, blocks: IndexArray, stop: Stop | None) -> Found | None:
@@ -276,7 +276,7 @@ class SharedCounts(ABC):
         return self._shared_out(blocks.size, worth, lambda: self._ranked(form, purpose, blocks, stop))
 
     def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
-        """Mark blocks; None: that takes all candidates."""
+        """Mark blocks; None, as that needs all candidates."""
         del mark, stop
         return None
 
@@ -285,7 +285,7 @@ class SharedCounts(ABC):
         """Rank the partners of some blocks."""
 
     def _shared_out(self, blocks: int, worth: int, do: Callable[[], Answer]) -> Answer | None:
-        """Share out what is worth it, unless the workers are busy, perhaps for another thread."""
+        """Use the workers if it is worth it, and no other thread does."""
         if blocks * len(self._pair.candidates) < worth or self._workers.busy:
             return None
         if not self._one_at_a_time.acquire(blocking=False):
@@ -298,7 +298,7 @@ class SharedCounts(ABC):
     def _answers(
         self, do: Do[Any, Any, Answer], tasks: Sequence[Any], stop: Stop | None, before: int = 0, of: int = 0
     ) -> Iterator[tuple[int, Answer]]:
-        """Yield the answers to all tasks, here those that workers give up, as far as there is time."""
+        """Yield the answers to all tasks, those that workers abandon computed here, while there is time."""
         clock = Clock(None, cancel=None if stop is None else Asked(stop))
         for done, numbered in enumerate(self._workers.every(do, tasks, clock), start=before + 1):
             yield numbered
@@ -306,14 +306,14 @@ class SharedCounts(ABC):
                 self._report(f"{done:,} of {of or len(tasks):,} tasks")
 
     def _most(self, blocks: int) -> int:
-        """Blocks of a task where so many are shared out."""
+        """Choose the blocks of a task."""
         return min(MOST, max(FEWEST, math.ceil(blocks / (TASKS_EACH * self._workers.slots))))
 
 
 class WholeCounts(SharedCounts, Generic[Given]):
-    """Share blocks out to workers each of which holds all candidates.
+    """Counts blocks on workers that each hold all candidates.
 
-    `given`: what they share. `pair_of`: the file pair in what they share; at the top level of a module.
+    `given`: the shared data. `pair_of`: extracts the file pair from it; at the top level of a module.
     """
 
     def __init__(
@@ -335,7 +335,7 @@ class WholeCounts(SharedCounts, Generic[Given]):
         return found
 
     def marked(self, mark: Mark, stop: Stop) -> BoolArray | None:
-        """Mark blocks; None as `found`."""
+        """Mark blocks; None as in `found`."""
         return self._shared_out(self._pair.blocks, WORTH, lambda: self._marked(mark, stop))
 
     def _marked(self, mark: Mark, stop: Stop) -> BoolArray:
@@ -346,7 +346,7 @@ class WholeCounts(SharedCounts, Generic[Given]):
         return found
 
     def _neighbours(self, blocks: IndexArray, importance: FloatArray) -> list[IndexArray]:
-        """Places in `blocks` of each task's: neighbours, which need the same candidates in the cache."""
+        """Group `blocks` for tasks: neighbours, which share candidates in the cache."""
         many, pair = math.ceil(blocks.size / self._most(blocks.size)), self._pair
         categories = np.zeros(len(pair.attributes), dtype=np.intp)
         for k, table in pair.looked_up.items():
@@ -363,7 +363,7 @@ def count_part(
     blocks: IndexArray,
     clock: Clock,
 ) -> Found:
-    """Count some blocks, at a worker."""
+    """Count some blocks on a worker."""
     evaluator = Evaluator(pair_of(given), clock.most_threads, stop=lambda: clock.expired)
     return evaluator.found(form, purpose, blocks)
 
@@ -371,15 +371,15 @@ def count_part(
 def mark_part(
     pair_of: Callable[[Given], LinkagePair], mark: Mark, given: Given, blocks: IndexArray, clock: Clock
 ) -> BoolArray:
-    """Mark some blocks, at a worker."""
+    """Mark some blocks on a worker."""
     return mark(pair_of(given).part(blocks), lambda: clock.expired, clock.most_threads)
 
 
 class PartedCounts(SharedCounts):
-    """Share blocks out to workers that hold some partitions of the candidates each.
+    """Counts blocks on workers that each hold some partitions of the candidates.
 
-    In rounds: every group of blocks goes to the partition of its partners, and then from one to the next with
-    the nearest rivals found so far, as long as there are blocks that this matters to.
+    In rounds: each group of blocks visits the partition of its partners, then others with the nearest rivals
+    so far, as long as they may change the result.
     """
 
     def __init__(self, workers: Workers[Any], parts: PartedPair, report: ReportTasks | None = None) -> None:
@@ -406,7 +406,7 @@ class PartedCounts(SharedCounts):
         return merged.whole()
 
     def _groups(self, blocks: IndexArray) -> list[tuple[int, IndexArray]]:
-        """Partitions, and places in `blocks` of neighbours whose partners are there."""
+        """Group `blocks` by partitions of their partners, neighbours together."""
         most = self._most(blocks.size)
         order = np.argsort(self._parts.place[blocks], kind="stable")
         homes = self._parts.home[blocks[order]]
@@ -415,6 +415,6 @@ class PartedCounts(SharedCounts):
             own = order[homes == part]
             some = np.array_split(own, max(1, math.ceil(own.size / most)))
             found += [(turn, part, places) for turn, places in enumerate(some)]
-        # Tasks of one partition wait for the same worker: with those of others between them all have some.
+        # Tasks of one partition wait for the same workers: mixed, they keep all busy.
         found.sort(key=lambda group: group[:2])
         return [(part, places) for _, part, places in found if places.size]

@@ -1,4 +1,4 @@
-"""Results of `evaluate`, `link` and `find-links` in short: counts, baselines, passes."""
+"""Summarise results of `evaluate`, `link` and `find-links`: counts, baselines, passes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SUMS = {LINKED: "re-identified", WEIGHTED: "weighted links", EXPECTED: "expecte
 
 
 def evaluation(result: Json) -> Document:
-    """Of the JSON of `evaluate`."""
+    """Summarise the JSON of `evaluate`."""
     if "method" in result:
         return linkage(result)
     return short(
@@ -38,7 +38,7 @@ def evaluation(result: Json) -> Document:
 
 
 def linkage(result: Json) -> Document:
-    """Of the JSON of `link`."""
+    """Summarise the JSON of `link`."""
     records, candidates = result["records"], result["candidates"]
     chance = "by chance", f"{records / candidates:.3g} of {count(records)}"
     passes = result.get("passes")
@@ -54,7 +54,7 @@ def linkage(result: Json) -> Document:
 
 
 def found(result: Json) -> Document:
-    """Of the JSON of `find-links`."""
+    """Summarise the JSON of `find-links`."""
     sizes, passes = [result["queries"], result["candidates"]], result["passes"]
     if result["direction"] == "masked-to-original":
         sizes.reverse()
@@ -76,7 +76,7 @@ def _way(result: Json) -> str:
 
 
 def _linked(result: Json) -> Headline:
-    """How many of all records are linked, in a sentence and as a bar; with shared ties, expected links."""
+    """Report the share of linked records, in a sentence and as a bar; expected links with shared ties."""
     records, keys = result["records"], EXPECTED if result["ties"] == "share" else LINKED
     are, sure = "are" if keys == LINKED else "can be expected to be", ""
     low = high = result[keys[0]]
@@ -90,7 +90,7 @@ def _linked(result: Json) -> Headline:
 
 
 def _counts(result: Json) -> Iterator[tuple[str, str]]:
-    """Counts of the records that were compared."""
+    """Report the counts over compared records."""
     total = result.get("counted", result["records"])
     linked = "re-identified"
     if result["ties"] == "share":
@@ -107,7 +107,7 @@ def _counts(result: Json) -> Iterator[tuple[str, str]]:
 
 
 def _all(result: Json) -> Iterator[Block]:
-    """Intervals for all records where only some were compared, and a note that counts are of these."""
+    """Report intervals for all records where only some were compared, and note that counts are of these."""
     if "counted" not in result:
         return
     records, sure = result["records"], confident(result["confidence"])
@@ -131,13 +131,13 @@ def _matched(result: Json) -> Iterator[tuple[str, str]]:
 
 
 def _right(rates: Json, right: int, links: int) -> str:
-    """How many links are right, with their precision and recall."""
+    """Report the correct links, with precision and recall."""
     shown = ["-" if rates[key] is None else f"{rates[key]:.4f}" for key in ("precision", "recall")]
     return f"{count(right)} of {count(links)} links right, precision {shown[0]}, recall {shown[1]}"
 
 
 def _in_passes(passes: Json) -> Iterator[tuple[str, str]]:
-    """How many links the passes made: how many are right, or should be by the model."""
+    """Report the links of the passes: the correct ones, or their expectation by the model."""
     links, false = passes["linked"], passes["estimated_false_links"]
     if "right" in passes:
         yield "linked in passes", _right(passes, passes["right"], links)
@@ -152,7 +152,7 @@ def _in_passes(passes: Json) -> Iterator[tuple[str, str]]:
 
 
 def _passes(passes: Json) -> Table:
-    """A line for each pass, and what they linked together."""
+    """List the passes, one per line, and their total."""
     lost, title = (
         ("lost", "True links lost") if "right" in passes else ("estimated_lost", "Links lost, expected")
     )

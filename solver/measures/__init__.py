@@ -1,4 +1,4 @@
-"""`risk`, and the measures beside the worst case: one chapter for each kind.
+"""Measure risk and information loss beside the worst case: one file per measure.
 
 A measure is one file here and one line in `registry`.
 """

@@ -1,4 +1,4 @@
-"""Attribute disclosure: what is learned of confidential attributes from the record that one links to."""
+"""Measure attribute disclosure: how well links predict confidential attributes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.number_format import percent
 
 _Z = 1.959963984540054
-"""Of the standard normal distribution, for both ends of 95 % confidence intervals."""
+"""Quantile of the normal distribution for 95 % confidence intervals."""
 
 
 @dataclass(frozen=True)
 class Guesses:
     """Guesses of one attribute, with 95 % confidence intervals."""
 
-    records: int  # records whose true value is known
+    records: int  # records with a known true value
     # of categories the share of right guesses, from 0 to 1, where more is worse for the release; of numbers
     # the root mean squared error, in units of the attribute, where less is worse. None without records
     learned: float | None
@@ -48,7 +48,7 @@ _NOTHING = Guesses(0, None, None, None, None, None, None, None)
 
 
 def guessed_categories(truth: FloatArray, guess: FloatArray) -> Guesses:
-    """Compare guesses of categories (records,) with the mode of the true ones, which is guessed for NaN.
+    """Compare guesses of categories (records,) with the mode of the true ones, the guess for NaN.
 
     The interval of the risk (anonymeter's: Giomi et al., PoPETs 2023) takes the baseline as known.
     """
@@ -66,7 +66,7 @@ def guessed_categories(truth: FloatArray, guess: FloatArray) -> Guesses:
 
 
 def guessed_numbers(truth: FloatArray, guess: FloatArray) -> Guesses:
-    """Compare guesses of numbers (records,) with the mean of the true ones, which is guessed for NaN.
+    """Compare guesses of numbers (records,) with the mean of the true ones, the guess for NaN.
 
     With squared errors e of the guesses and b of the mean, ``R = sqrt(mean(e) / mean(b))`` has the interval
     ``R exp(+-z s)``; ``s**2 = var(e / mean(e) - b / mean(b)) / (4 n)`` is that of log R (delta method).
@@ -94,14 +94,14 @@ def _known(truth: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 _SHOWN = 3
-"""Attributes in the table of all measures: those of which most is learned."""
+"""Attributes in the table of all measures, those at highest risk."""
 
 EQUAL = "equal weights"
 
 
 @dataclass(frozen=True)
 class LearnedAttribute:
-    """What one attack learns of one confidential attribute."""
+    """Inference of one confidential attribute by one attack."""
 
     attribute: str
     numeric: bool  # whether `guesses` are about errors; else about shares of right guesses
@@ -110,7 +110,7 @@ class LearnedAttribute:
 
     @property
     def sentence(self) -> str:
-        """How good the guess is, with and without the release."""
+        """Report how good the guess is, with and without the release."""
         found = self.guesses
         if found.learned is None or found.baseline is None:
             return f"of {self.attribute} no value is known"
@@ -127,7 +127,7 @@ class LearnedAttribute:
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures
 class AttributeDisclosure(MeasureResult):
-    """How well confidential attributes are learned by linking; a higher risk is worse."""
+    """How well confidential attributes are inferred by linking; a higher risk is worse."""
 
     measure: ClassVar[str] = "attribute-disclosure"
     records: int  # records that are linked
@@ -136,7 +136,7 @@ class AttributeDisclosure(MeasureResult):
 
     @property
     def _worst_first(self) -> list[str]:
-        """Attributes, the one that some attack learns best first."""
+        """Sort the attributes by their highest risk under any attack."""
         risks: dict[str, float] = {}
         for each in self.learned:
             risk = each.guesses.risk
@@ -145,7 +145,7 @@ class AttributeDisclosure(MeasureResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The risk of the attributes that are learned best, by both attacks."""
+        """Report the risk of the worst attributes, under both attacks."""
         shown = [
             each for name in self._worst_first[:_SHOWN] for each in self.learned if each.attribute == name
         ]
@@ -153,7 +153,7 @@ class AttributeDisclosure(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """What the worst attack learns of the attribute that is learned best."""
+        """Report the worst attack on the worst attribute."""
         worst = self._worst_first[0]
         found = [each for each in self.learned if each.attribute == worst]
         best = max(found, key=lambda each: -np.inf if each.guesses.risk is None else each.guesses.risk)
@@ -172,7 +172,7 @@ class AttributeDisclosure(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Confidential attributes that were left out."""
+        """Note confidential attributes that were left out."""
         if not self.known_already:
             return ()
         return (f"compared, and so no matter of attribute disclosure: {', '.join(self.known_already)}",)
@@ -192,7 +192,7 @@ class AttributeDisclosure(MeasureResult):
 
 
 class AttributeDisclosureMeasure(Measure):
-    """Confidential attributes of the record that one links to."""
+    """Infers confidential attributes from the linked record."""
 
     name: ClassVar[str] = "attribute-disclosure"
     title: ClassVar[str] = "Attribute disclosure (0: no better than without the release)"
@@ -200,7 +200,7 @@ class AttributeDisclosureMeasure(Measure):
     cost: ClassVar[float] = 0.5
 
     def lacking(self, task: RiskTask) -> str | None:
-        """It needs a confidential attribute that is released and not compared."""
+        """Require a confidential attribute that is released and not compared."""
         if not task.confidential:
             return "needs a schema that gives an attribute the role confidential"
         if not _asked(task):
@@ -221,13 +221,13 @@ class AttributeDisclosureMeasure(Measure):
 
 
 def _asked(task: RiskTask) -> list[str]:
-    """Confidential attributes that the masked file has and that are not compared."""
+    """List confidential attributes that the masked file has and that are not compared."""
     compared, columns = task.files.attributes, task.files.masked.columns
     return [name for name in task.confidential if name in columns and name not in compared]
 
 
 def _attacks(task: RiskTask, clock: Clock) -> Iterator[tuple[str, IndexArray]]:
-    """Which candidate each block is linked to, by equal weights and by the worst learned distance."""
+    """Link each block to a candidate, by equal weights and by the worst learned distance."""
     pair, attack = task.first.pair, task.attack(task.worst.worst.details["aggregator"])
     evaluator = Evaluator(pair, stop=task.stop_by(clock))
     yield EQUAL, evaluator.claims(baseline_forms(pair)["euclid"], task.seed)
@@ -240,7 +240,7 @@ def _attacks(task: RiskTask, clock: Clock) -> Iterator[tuple[str, IndexArray]]:
 
 
 def _guessed(task: RiskTask, attribute: ReleasedAttribute, claims: IndexArray) -> Guesses:
-    """Take the value of the masked record for that of the original one, pair by pair."""
+    """Compare the value of the linked masked record with that of the original, pair by pair."""
     made = claims >= 0
     queries, candidates = task.first.pair.query_rows[made], claims[made]
     forwards = Direction(task.first.options.direction) is Direction.ORIGINAL_TO_MASKED

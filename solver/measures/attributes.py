@@ -1,4 +1,4 @@
-"""Which attributes leak: importances, their forced ranges, and the worst case without each attribute."""
+"""Measure which attributes leak: importances, their ranges, and the worst case without each attribute."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from linkrisk.solver.worst_case.search import SearchTask, Start, search
 from linkrisk.solver.worst_case.search_state import beside_orders
 
 _AT_ONCE = 200
-"""Rows that a program begins with, and that each round adds at most."""
+"""Initial rows of a program, and most that a round of row generation adds."""
 
 _ROUNDED = 1e-6
-"""Ends this near to 0 or 1 are these: optimisers keep rows to a tenth of it."""
+"""Tolerance at which ends are 0 or 1: optimisers satisfy rows to a tenth of it."""
 
 MOST_PAIRS = 40_000_000
-"""Pairs of a linked record and a candidate up to which rows are made."""
+"""Most pairs of a linked record and a candidate for which rows are built."""
 
 _MISSED = 1e-9
-"""By what a row of unit length may be missed."""
+"""Feasibility tolerance for a row of unit length."""
 
 
 @dataclass(frozen=True, eq=False)
 class Importances:
-    """What people read as the importance of attributes, linear in the parameters."""
+    """Importances of attributes in a readable form, linear in the parameters."""
 
     owners: tuple[str, ...]  # attributes; of an OWA ranks
     matrix: FloatArray  # (owners, dimension): ``matrix @ theta`` are the importances
 
 
 def importances(aggregator: Aggregator) -> Importances:
-    """Weights, Shapley values (linear in the measure), or the diagonal of the quadratic form, as a matrix."""
+    """Express weights, Shapley values, or the diagonal of the quadratic form, as a matrix."""
     units = np.eye(aggregator.dimension)
     if isinstance(aggregator, Mahalanobis):
         first, second = aggregator.domain.triangle
@@ -108,7 +108,7 @@ def forced_range(
 def _system(
     pair: LinkagePair, aggregator: Aggregator, linked: BoolArray, stop: Callable[[], bool]
 ) -> BlockSystem:
-    """The rows of the linked blocks; none where none is linked."""
+    """Build the rows of the linked blocks; none where none is linked."""
     if linked.any():
         blocks = np.flatnonzero(linked).astype(np.intp)
         return block_system(pair.part(blocks), aggregator, expired=stop)
@@ -117,7 +117,7 @@ def _system(
 
 
 class _Cell:
-    """The parameters that keep some blocks linked, by the rows that have mattered so far."""
+    """Polytope of the parameters that keep some blocks linked, with rows generated on demand."""
 
     def __init__(self, aggregator: Aggregator, system: BlockSystem, theta: FloatArray) -> None:
         self._matrix = system.matrix
@@ -133,7 +133,7 @@ class _Cell:
         self._chosen = np.argsort(self._matrix @ theta)[:_AT_ONCE]
 
     def least(self, costs: FloatArray) -> float:
-        """The least of ``costs @ theta``; NaN where the optimiser fails."""
+        """Minimise ``costs @ theta``; NaN where the optimiser fails."""
         program: Any = linprog  # its types know no sparse rows
         while True:
             matrix = sparse.vstack([self._below[0], -self._matrix[self._chosen]], "csr")
@@ -150,15 +150,15 @@ class _Cell:
 
 
 _NOTHING = 1e-9
-"""Share of the trace below which a direction is rounding."""
+"""Share of the trace below which a direction is rounding error."""
 
 _SMALL = 0.1
-"""Coefficients that are smaller than this share of the largest are left out of words."""
+"""Coefficients below this share of the largest are omitted from texts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the terms of ``z' M z = trace(M) * sum_k s_k (v_k' z)**2``, z the standardised differences."""
+    """A term of ``z' M z = trace(M) * sum_k s_k (v_k' z)**2``, z the standardised differences."""
 
     share: float  # s_k, the eigenvalue as a share of the trace; the attack goes by large ones
     coefficients: FloatArray  # (attributes,): v_k, of length one; the largest coefficient is positive
@@ -166,7 +166,7 @@ class Direction:
 
 
 def directions_of(aggregator: Aggregator, theta: FloatArray) -> tuple[Direction, ...]:
-    """The directions of a quadratic form, the largest share first; none of any other kind of distance."""
+    """Decompose a quadratic form by eigenvectors, the largest share first; none for other distances."""
     form = aggregator.form(theta)
     if form.kind is not FormKind.QUADRATIC:
         return ()
@@ -181,7 +181,7 @@ def directions_of(aggregator: Aggregator, theta: FloatArray) -> tuple[Direction,
 
 
 def _words(vector: FloatArray, names: Sequence[str]) -> str:
-    """The terms that matter, the largest first."""
+    """List the terms that matter, the largest first."""
     order = [
         at for at in np.argsort(-np.abs(vector), kind="stable") if abs(vector[at]) >= _SMALL * vector.max()
     ]
@@ -192,7 +192,7 @@ def _words(vector: FloatArray, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class WithheldAttribute:
-    """The worst case of a family where an attribute is not there to be compared."""
+    """Worst case of a family without one attribute."""
 
     aggregator: str
     attribute: str
@@ -207,7 +207,7 @@ class WithheldAttribute:
 
 
 def without(problem: Problem, attribute: str) -> Problem:
-    """The problem with one attribute less; FormulationError or DataError where that is none."""
+    """Remove one attribute from the problem; FormulationError or DataError where that is impossible."""
     files = problem.files
     kept = tuple(name for name in files.attributes if name != attribute)
     categorical = {name: one for name, one in files.categorical.items() if name != attribute}
@@ -215,7 +215,7 @@ def without(problem: Problem, attribute: str) -> Problem:
 
 
 def contained(problem: Problem) -> bool:
-    """Whether every distance without an attribute is one of the family with it, so that bounds carry over.
+    """Whether a family contains every distance without the attribute, so that bounds carry over.
 
     Of an OWA it is not: who is left out has no rank. With shared ties no bound carries over: candidates that
     the attribute tells apart are rivals with it, and share a link without it.
@@ -226,7 +226,7 @@ def contained(problem: Problem) -> bool:
 
 
 def projected(attack: Attack, attribute: str) -> FloatArray | None:
-    """Project parameters onto the problem without the attribute; None for families that cannot be."""
+    """Project parameters onto the problem without the attribute; None where that is impossible."""
     aggregator, theta = attack.problem.aggregator, attack.theta
     k, n = aggregator.attributes.index(attribute), len(aggregator.attributes)
     if isinstance(aggregator, WeightedMean):
@@ -248,7 +248,7 @@ def projected(attack: Attack, attribute: str) -> FloatArray | None:
 
 
 def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) -> WithheldAttribute | None:
-    """Search the worst case without an attribute; None where the family cannot take what is left.
+    """Search the worst case without an attribute; None where the family does not fit the others.
 
     The projection of the attack is a warm start. Where the family contains the smaller one, its bound and its
     cores hold for that; the search proves them anew.
@@ -288,10 +288,10 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
 
 
 TIMES_FIT = 3.0
-"""Withholding every attribute takes at most so many times as long as the search of the family did."""
+"""Time for withholding all attributes, as a multiple of the family's own search."""
 
 _LEAST_SECONDS = 1.0
-"""That a search is taken to have lasted: of short ones a multiple is nothing."""
+"""Minimum duration assumed for that search, as multiples of short ones are too short."""
 
 _RANGES = 0.3
 """Share of the time for ranges; the rest is for the worst cases without an attribute."""
@@ -299,7 +299,7 @@ _RANGES = 0.3
 
 @dataclass(frozen=True, eq=False)
 class FamilyImportance:
-    """What the learned parameters of a family say of attributes; all arrays have shape (owners,)."""
+    """Importances by the learned parameters of a family; all arrays have shape (owners,)."""
 
     aggregator: str
     linked: int  # records that they link
@@ -317,7 +317,7 @@ class FamilyImportance:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeakingAttributes(MeasureResult):
-    """Importance of the attributes, and what withholding each would bring."""
+    """Importances of the attributes, and the effect of withholding each."""
 
     measure: ClassVar[str] = "attributes"
     total: float  # what links are part of
@@ -327,13 +327,13 @@ class LeakingAttributes(MeasureResult):
 
     @property
     def _most(self) -> WithheldAttribute | None:
-        """The attribute without which the worst family links least."""
+        """Find the attribute without which the worst family links least."""
         worst = [one for one in self.withheld if one.aggregator == self.families[0].aggregator]
         return max(worst, key=lambda one: one.fall, default=None)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The largest importance with its range, and the largest fall with its interval."""
+        """Report the largest importance with its range, and the largest fall with its interval."""
         family = self.families[0]
         if not family.linked:
             return (Finding("importance", "no record is linked by any attribute", None),)
@@ -347,7 +347,7 @@ class LeakingAttributes(MeasureResult):
         return tuple(found)
 
     def _fall(self, most: WithheldAttribute) -> Finding:
-        """How far the worst case falls without an attribute, with its ends where there is an upper one."""
+        """Bound the fall of the worst case without an attribute, from above where possible."""
         words, fall = f"fall without {most.attribute}, {most.aggregator}", most.fall / self.total
         if most.fall_high is None:
             return Finding("fall", f"{words}, no bound in time", fall, worse=Worse.NEITHER)
@@ -357,7 +357,7 @@ class LeakingAttributes(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """Which attribute leaks most, and how sure that is."""
+        """Report which attribute leaks most, and how certain that is."""
         family = self.families[0]
         if not family.linked:
             return "no record is linked, so that importances are those of arbitrary parameters."
@@ -379,7 +379,7 @@ class LeakingAttributes(MeasureResult):
         )
 
     def _falls(self, most: WithheldAttribute) -> str:
-        """By how much the worst case falls, as far as that is known."""
+        """List the falls of the worst case, as far as they are known."""
         low, high = most.fall_low, most.fall_high
         least = "" if low is None or low <= 0.0 else f"at least {percent(low / self.total)}"
         if high is None and not least:
@@ -391,7 +391,7 @@ class LeakingAttributes(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What there was no time for."""
+        """Note what time did not allow."""
         notes = []
         if any(np.isnan(family.low).any() or np.isnan(family.high).any() for family in self.families):
             notes.append(
@@ -428,7 +428,7 @@ class LeakingAttributes(MeasureResult):
 
 
 class Attributes(Measure):
-    """Importance, forced ranges, and leaving attributes out one by one."""
+    """Measures importances, forced ranges, and the effect of withholding attributes."""
 
     name: ClassVar[str] = "attributes"
     title: ClassVar[str] = "Which attributes leak"
@@ -436,7 +436,7 @@ class Attributes(Measure):
     cost: ClassVar[float] = 8.0
 
     def take(self, task: RiskTask, clock: Clock) -> LeakingAttributes:
-        """First what parameters say, then searches; the family that links most first."""
+        """Compute importances first, then searches; the family that links most first."""
         attacks = sorted(task.attacks.values(), key=lambda attack: -attack.evaluation.linked_weight)
         ranges = portion(clock, _RANGES)
         families = tuple(_importance(attack, ranges) for attack in attacks)
@@ -468,7 +468,7 @@ def _importance(attack: Attack, clock: Clock) -> FamilyImportance:
 
 
 def _withheld(attacks: list[Attack], task: RiskTask, clock: Clock) -> Iterator[WithheldAttribute]:
-    """Every worst case without an attribute that there is time for."""
+    """Search the worst cases without an attribute while there is time."""
     names = task.files.attributes
     left = len(attacks) * len(names)
     for attack in attacks:
@@ -482,7 +482,7 @@ def _withheld(attacks: list[Attack], task: RiskTask, clock: Clock) -> Iterator[W
 
 
 def _portion(attack: Attack, clock: Clock, left: int, attributes: int) -> float | None:
-    """The time of one search: its share of what is left, and of `TIMES_FIT` times the family's own search."""
+    """Allot time to one search: a share of what is left, and of `TIMES_FIT` times the family's search."""
     if clock.remaining is None:
         return None
     portion = clock.remaining / left

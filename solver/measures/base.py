@@ -1,4 +1,4 @@
-"""The contract of a measure, and what all results of measures have in common."""
+"""Define the interface of a measure, and the common form of all results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Worse(StrEnum):
-    """Which way a number gets worse for the data holder."""
+    """Direction in which a number is worse for the data holder."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -30,7 +30,7 @@ class Worse(StrEnum):
 
 
 class Unit(StrEnum):
-    """What a number counts."""
+    """Unit of a number."""
 
     SHARE = "share"
     RECORDS = "records"
@@ -40,7 +40,7 @@ class Unit(StrEnum):
 
 
 class Kind(StrEnum):
-    """What the ends of an interval are."""
+    """Meaning of an interval's ends."""
 
     CERTAIN = "certain"
     CONFIDENCE = "95 % confidence"
@@ -49,7 +49,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One number of a measure, ready for a table."""
+    """One number of a measure, for the table of all measures."""
 
     key: str  # what it is in the JSON: lower case, joined by underscores
     words: str  # what it is, as the line of a table
@@ -71,7 +71,7 @@ OF_WEIGHTS, OF_RECORDS = "of what records stand for", "of the records, unweighte
 
 
 class CountedAttack(NamedTuple):
-    """An attack that a measure has counted, or knows the expectation of."""
+    """An attack whose links were counted, or have a known expectation."""
 
     key: str  # its name in the JSON, and for a reader
     words: str
@@ -96,29 +96,29 @@ class MeasureResult(Result):
     @property
     @abstractmethod
     def findings(self) -> tuple[Finding, ...]:
-        """The few numbers that stand in the table of all measures, the most important first."""
+        """List the numbers for the table of all measures, the most important first."""
 
     @property
     @abstractmethod
     def paragraph(self) -> str:
-        """What was found, for a reader, in two to four sentences."""
+        """Report the result in two to four sentences."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be known besides."""
+        """List caveats."""
         return ()
 
     @property
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
-        """Attacks besides the worst case that were counted; no verdict is below any of them."""
+        """List attacks besides the worst case that were counted; they bound every verdict from below."""
         return ()
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:
-        """The details as a table; its columns are documented where it is made."""
+        """Convert the details to a table; each measure documents its columns."""
 
     def content(self) -> dict[str, Any]:
-        """The JSON as a dictionary: the findings, and every field of the result."""
+        """Build the JSON: the findings, and every field of the result."""
         return {
             "findings": [jsonable(finding) for finding in self.findings],
             **{field.name: jsonable(self.written(field.name)) for field in dataclasses.fields(self)},
@@ -126,7 +126,7 @@ class MeasureResult(Result):
         }
 
     def written(self, name: str) -> Any:
-        """What the JSON has of a field."""
+        """Convert a field for the JSON."""
         return getattr(self, name)
 
     @property
@@ -135,7 +135,7 @@ class MeasureResult(Result):
         return Plots(lambda: {"measures": {self.measure: self.to_dict()}})
 
     def in_short(self) -> Document:
-        """Make the answer in short: the paragraph, and the findings."""
+        """Make the short answer: the paragraph, and the findings."""
         from linkrisk.solver.documents.short import short_of
 
         return short_of({**self.to_dict(), "measure": self.measure, "paragraph": self.paragraph})
@@ -145,7 +145,7 @@ class MeasureResult(Result):
 
 
 class Measure(ABC):
-    """A question about a release, and how to answer it.
+    """A measure of a release.
 
     Attributes
     ----------
@@ -175,25 +175,25 @@ class Measure(ABC):
         return f"{title or self.title}{shares}"
 
     def least(self, task: RiskTask) -> float:
-        """Seconds that it takes at least on these files, roughly, on a quiet machine."""
+        """Estimate the seconds that it takes at least on these files."""
         return self.growth * task.records / 1e6
 
     def lacking(self, task: RiskTask) -> str | None:
-        """What the measure would need and the files do not have; None where it can be taken."""
+        """Name what the measure needs and the files lack; None where it can be computed."""
         del task
         return None
 
     @abstractmethod
     def take(self, task: RiskTask, clock: Clock) -> MeasureResult:
-        """Measure; when `clock` has run out, with what there is by then, and saying so."""
+        """Compute the measure; when `clock` expires, return a partial result that is marked as such."""
 
 
 _KINDS = "biuf"
-"""Kinds of arrays of numbers."""
+"""Types of numeric arrays."""
 
 
 def jsonable(value: Any) -> Any:
-    """A field of a result as JSON takes it: arrays as lists, frames as rows, nothing that is not finite."""
+    """Convert a field for JSON: arrays to lists, frames to rows, numbers that are not finite to null."""
     if value is None or type(value) in (str, int, bool, float):  # most of what large files have
         return plain(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -218,7 +218,7 @@ def jsonable(value: Any) -> Any:
 
 
 def _numbers(values: NDArray[Any]) -> list[Any]:
-    """Lists of numbers as `plain` has each of them: of large files there are millions."""
+    """Convert large lists of numbers by `plain`."""
     if values.dtype.kind != "f":
         listed: list[Any] = values.tolist()
         return listed

@@ -1,4 +1,4 @@
-"""l-diversity and t-closeness of confidential attributes among records with the same key.
+"""Compute l-diversity and t-closeness of confidential attributes among records with the same key.
 
 References
 ----------
@@ -42,7 +42,7 @@ CONSTANT = 2.0
 
 
 class Entries(NamedTuple):
-    """Every value that occurs in a group, by group and by value."""
+    """Values and their counts in every group."""
 
     group: LongArray  # (entries,)
     value: LongArray
@@ -51,12 +51,12 @@ class Entries(NamedTuple):
 
     @property
     def share(self) -> FloatArray:
-        """Share of the group's records that have the value."""
+        """Share of the group's records with the value."""
         return self.frequency / self.size[self.group]
 
 
 class LDiversity(NamedTuple):
-    """Of each group; fewer are worse."""
+    """l-diversity of each group; less is worse."""
 
     distinct: LongArray  # (groups,): different values
     entropy: FloatArray  # (groups,): ``exp(-sum p log p)`` over the shares p of values
@@ -73,7 +73,7 @@ def entries_of(groups: Groups, values: Codes) -> Entries:
 
 
 def l_diversity(entries: Entries, constant: float = CONSTANT) -> LDiversity:
-    """Distinct, entropy and recursive l of every group."""
+    """Compute distinct, entropy and recursive l of every group."""
     groups = entries.size.size
     share = entries.share
     distinct = np.bincount(entries.group, minlength=groups).astype(np.int64)
@@ -89,7 +89,7 @@ def l_diversity(entries: Entries, constant: float = CONSTANT) -> LDiversity:
 
 
 def t_closeness(entries: Entries, *, ordered: bool) -> FloatArray:
-    """Distance of each group's distribution P to that of the file Q, shape (groups,), 0 to 1.
+    """Compute the distance of each group's distribution P to that of the file Q, shape (groups,), 0 to 1.
 
     The earth mover's distance of Li et al. (2007): for m ordered values, neighbours ``1/(m-1)`` apart,
     ``1/(m-1) sum_i |P(1..i) - Q(1..i)|``; for categories, all 1 apart, the total variation
@@ -110,7 +110,7 @@ def t_closeness(entries: Entries, *, ordered: bool) -> FloatArray:
 
 
 def _areas(entries: Entries, whole: FloatArray) -> FloatArray:
-    """``sum |P(1..i) - Q(1..i)|`` from each value of a group up to its next; before its first, with that."""
+    """Sum ``|P(1..i) - Q(1..i)|`` from each value of a group to its next; the first includes those before."""
     upto = np.cumsum(whole)
     total = np.concatenate([[0.0], np.cumsum(upto)])
     new = np.concatenate([[True], entries.group[1:] != entries.group[:-1]])
@@ -128,7 +128,7 @@ def _areas(entries: Entries, whole: FloatArray) -> FloatArray:
 
 
 ENOUGH = 2
-"""Records in groups with fewer values than this learn one for certain."""
+"""Number of values below which a group discloses one with certainty."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class AttributeDiversity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Diversity(PerRecord):
-    """What the masked file says on confidential attributes without any identification (`group_diversity`)."""
+    """Disclosure of confidential attributes by the masked file without identification (`group_diversity`)."""
 
     measure: ClassVar[str] = "diversity"
     per_record: ClassVar[tuple[str, ...]] = ("distinct", "closeness")
@@ -163,7 +163,7 @@ class Diversity(PerRecord):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Over all confidential attributes, the worst of each."""
+        """Report the worst of each number over all confidential attributes."""
         distinct = float(min(each.least_distinct for each in self.attributes))
         entropy = min(each.least_entropy for each in self.attributes)
         most = max(each.most_t for each in self.attributes)
@@ -180,7 +180,7 @@ class Diversity(PerRecord):
 
     @property
     def paragraph(self) -> str:
-        """Who is disclosed without identification, and by which attribute most."""
+        """Report who is disclosed without identification, and by which attribute most."""
         records = len(self.distinct)
         worst = max(self.attributes, key=lambda each: each.below_distinct)
         far = max(self.attributes, key=lambda each: each.mean_t)
@@ -202,7 +202,7 @@ class Diversity(PerRecord):
 
 
 class DiversityOfGroups(Measure):
-    """l-diversity and t-closeness."""
+    """Computes l-diversity and t-closeness."""
 
     name: ClassVar[str] = "diversity"
     title: ClassVar[str] = "Confidential attributes within a key"
@@ -211,7 +211,7 @@ class DiversityOfGroups(Measure):
     growth: ClassVar[float] = 1.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """Key variables and confidential attributes."""
+        """Require key variables and confidential attributes."""
         if not task.confidential:
             return "no schema names a confidential attribute"
         if not _confidential(task):
@@ -285,7 +285,7 @@ def _confidential(task: RiskTask) -> tuple[str, ...]:
 
 
 def _ranked(attribute: Attribute, column: pd.Series) -> Codes | None:
-    """Ranks, without a gap, of values that have an order: numbers and ordinal categories; else None."""
+    """Compute ranks of ordered values without gaps: numbers and ordinal categories; else None."""
     known = column.notna().to_numpy(dtype=bool)
     ranks = np.full(len(column), MISSING, dtype=np.int64)
     if attribute.scale is Scale.ORDINAL and attribute.categories is not None:

@@ -56,7 +56,7 @@ from linkrisk.solver.worst_case.sampled.result import StagedCount, count_in_stag
 from linkrisk.solver.worst_case.sampled.samples import CONFIDENCE, drawing_order, fingerprint
 
 _EACH_WRITTEN, _MOST_LEFT = 1.5e-5, 1.0 / 3.0
-"""Seconds that are left to what lists a record, and the share of the limit that they have at most."""
+"""Seconds reserved for writing each record, and the largest share of the limit for it."""
 
 
 @dataclass(frozen=True)
@@ -90,19 +90,19 @@ class EvaluationResult(Result):
 
     @classmethod
     def of(cls, link: LinkResult) -> EvaluationResult:
-        """What parameters that a linker had learned re-identify."""
+        """Make the result of parameters that a linker had learned."""
         matched = None if link.one_to_one is None else link.one_to_one.correct
         return cls(link.linked, link.records, matched, link.table, link.details, link)
 
     @property
     def counted(self) -> int:
-        """How many records were counted: all, unless a limit or a cancellation came first."""
+        """Number of counted records: all, unless a limit or a cancellation came first."""
         counted: int = self.details.get("counted", self.records)
         return counted
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Linked records of all, at least and at most: with ``confidence`` where not all were counted."""
+        """Bounds on the linked records of all: with ``confidence`` where not all were counted."""
         keys = least_key(LINKED), limit_key(LINKED)
         low, high = (self.details.get(key, self.linked) for key in keys)
         return low, high
@@ -129,7 +129,7 @@ class EvaluationResult(Result):
 
 @dataclass(frozen=True)
 class EvaluationTask:
-    """Parameters that are to be counted."""
+    """Parameters to be counted."""
 
     problem: Problem
     theta: FloatArray  # the parameters
@@ -142,7 +142,7 @@ class EvaluationTask:
     asked: Mapping[str, Any]  # of the request, kept in the result
 
     def count(self) -> EvaluationResult:
-        """Count until all is done, or the clock has run out."""
+        """Count until done, or the clock has run out."""
         problem, clock, pair = self.problem, self.clock, self.problem.pair
         if self.one_to_one:
             check_assignable(pair)
@@ -183,7 +183,7 @@ class EvaluationTask:
         )
 
     def _order(self) -> NDArray[np.intp]:
-        """A random order that the files alone decide, and no search has seen."""
+        """Draw a random order that depends on the files alone, and so is independent of any search."""
         files = self.problem.files
         digest = fingerprint(files.original_values, files.masked_values, files.partner)
         return drawing_order(0, digest, self.problem.pair.blocks, b"evaluate")
@@ -196,7 +196,7 @@ class EvaluationTask:
             self.report(Progress.uncounted(TASKS, work, done=counted / blocks))
 
     def _sums(self, found: StagedCount) -> dict[str, Any]:
-        """Sums over the linked records; with intervals for all where not all were counted."""
+        """Sum over the linked records; with intervals for all where not all were counted."""
         problem, share, linked = self.problem, shares(self.problem), found.evaluation.linked
         weighted = problem.survey.links(linked, share)
         sums = {"expected_links": float(share[linked].sum()), **weighted}
@@ -223,22 +223,22 @@ class EvaluationTask:
 
 @dataclass(frozen=True)
 class _Assigned:
-    """The assignment one to one, which cannot be stopped: None where it is not done in time."""
+    """Optimal assignment as uninterruptible work: None where it is not done in time."""
 
     pair: LinkagePair
     form: DistanceForm
 
     def do(self) -> int | None:
-        """Count its correct links."""
+        """Count the correct links of the assignment."""
         return int(assigned_blocks(self.pair, self.form).sum())
 
     def so_far(self) -> int | None:
-        """Nothing is known before the end."""
+        """Return nothing before the end."""
         return None
 
 
 def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) -> tuple[str, str] | None:
-    """Name the two files of a fit, as its command line does; None where that was the embedded pair."""
+    """Read the two files of a fit from its command line; None where that was the embedded pair."""
     name = fitted.get("name")
     if not isinstance(name, str) or name == default_pair().name:
         return None
@@ -249,7 +249,7 @@ def fitted_files(fitted: Mapping[str, Any], source: str, folder: Path | None) ->
 
 
 def fitted_alignment(fitted: Mapping[str, Any]) -> dict[str, Any]:
-    """How the records of the fit were aligned, as options of a problem."""
+    """Read the alignment of the fit as options of a problem."""
     alignment = fitted.get("alignment")
     if alignment == BY_ROW:
         return {"row_by_row": True}
@@ -259,7 +259,7 @@ def fitted_alignment(fitted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int, source: str) -> None:
-    """Refuse files that have other numbers of records than those of the fit; UsageError then."""
+    """Refuse files that have other numbers of records than those of the fit (UsageError)."""
     for key, here in (("records", records), ("candidates", candidates)):
         before = fitted.get(key)
         if isinstance(before, int) and before != here:
@@ -270,16 +270,16 @@ def check_same_records(fitted: Mapping[str, Any], records: int, candidates: int,
 
 
 def changed(fitted: Mapping[str, Any], linked: NDArray[np.bool_]) -> tuple[str, ...]:
-    """Note that files have changed since the fit, where other records are re-identified."""
+    """Note that files have changed since the fit, if other records are re-identified."""
     table = fitted.get("records_table")
     rows, ranks = (table.get(key) if isinstance(table, Mapping) else None for key in ("rows", "ranks"))
     before, records = fitted.get("linked"), linked.size
-    if isinstance(ranks, list):  # of a large file records are not listed
+    if isinstance(ranks, list):  # records of large files are not listed
         same = before == int(linked.sum()) or sum(ranks) < records
     else:
         then = [row[1] for row in rows] if isinstance(rows, list) else linked.tolist()
         before = sum(map(bool, then))
-        # Records that were not counted then, for lack of time, may be either.
+        # Records that were not counted then may be linked or not.
         same = len(then) == records and all(
             was is None or was == now for was, now in zip(then, linked.tolist(), strict=True)
         )
@@ -296,7 +296,7 @@ def _give() -> str:
 
 
 def _named(command: object) -> tuple[str, str] | None:
-    """The two files of a command line; None where it does not name each once."""
+    """Find the two files in a command line; None where it does not name each once."""
     try:
         words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
@@ -313,7 +313,7 @@ def _named(command: object) -> tuple[str, str] | None:
 
 
 def _found(name: str, source: str, folder: Path | None) -> str:
-    """Where a file is."""
+    """Locate a file."""
     for place in (folder, Path()):
         if place is not None and (place / name).exists():
             return str(place / name)
@@ -335,14 +335,14 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{path} is not valid JSON ({place}); {_GIVE}") from None
-    except (ValueError, RecursionError):  # not even text, or nested without end
+    except (ValueError, RecursionError):  # not text, or nested too deeply
         raise UsageError(f"{path} is not valid JSON; {_GIVE}") from None
     if not isinstance(content, dict) or not (
         isinstance(content.get("parameters"), dict) or isinstance(content.get("families"), list)
     ):
         raise UsageError(f"{path} has no parameters; {_GIVE}")
     known = ("fit", "link", "links")
-    if "format" in content and kind_of(content) not in known:  # parameters alone may be anybody's
+    if "format" in content and kind_of(content) not in known:  # parameters alone need files
         raise UsageError(
             f"{path} has the format {content['format']!r}, version {content.get('version')!r}; {_GIVE}"
         )
@@ -350,7 +350,7 @@ def read_parameters(path: str | Path) -> dict[str, Any]:
 
 
 def pick_family(fitted: Mapping[str, Any], aggregator: str | None, source: str) -> Mapping[str, Any]:
-    """The fit of one family where there are several: the requested one, or else the worst."""
+    """Choose the fit of one family: the requested one, or else the worst."""
     if not isinstance(fitted.get("families"), list):
         return fitted
     found = {
@@ -404,7 +404,7 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult:
 def _read(
     asked: EvaluateOptions, given: dict[str, Any], pool: WorkerPool, clock: Clock
 ) -> EvaluationTask | LinkResult:
-    """The count to do, or the result of a linker; `given` are options of the problem not as learned."""
+    """Read the request; `given` are options that override learned ones."""
     parameters, original, masked = asked.parameters, asked.original, asked.masked
     one_to_one, report, cancel = asked.one_to_one, asked.on_progress, asked.cancel
     if isinstance(parameters, Mapping):
@@ -445,7 +445,7 @@ def _read(
 
 
 def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Options of a problem as options of `link`."""
+    """Convert options of a problem to options of `link`."""
     known = {item.name for item in fields(LinkageOptions)}
     for name in given:
         if name not in known:
@@ -456,7 +456,7 @@ def _link_options(given: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 
 def _encode(problem: Problem, parameters: Mapping[str, Any], source: str, alone: bool) -> NDArray[np.float64]:
-    """Read parameters; errors name their source.
+    """Encode parameters; errors name their source.
 
     Parameters `alone` come without files, which are required unless they fit the embedded pair.
     """

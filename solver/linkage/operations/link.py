@@ -1,4 +1,4 @@
-"""link and find_links: every linker on two files, judged where the true links are known."""
+"""link and find_links: run a linker on two files, and evaluate it where the true links are known."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def linked_passes(
     labels: tuple[Sequence[str], Sequence[str]],
     options: Asked,
 ) -> LinkedPasses:
-    """Decide on the pairs of passes, and report; by estimates where the true links are not known."""
+    """Decide on the pairs of passes, and report; with estimates where the true links are unknown."""
     if options.threshold is not None:
         raise UsageError(
             f"passes link from the upper end of {called('clerical_band')}, or as the error rates say: leave "
@@ -90,12 +90,12 @@ def linked_passes(
 
 
 def one_to_one_of(passes: LinkedPasses, matching: str, truth: Truth) -> OneToOne:
-    """The links as those of a matching, which links from the threshold of the passes on."""
+    """Report the links as those of a matching, from the threshold of the passes on."""
     return OneToOne(matching, None, len(passes.links), passes.right or 0, truth.partner.size)
 
 
 def check_not_passes(options: Asked) -> None:
-    """Refuse options that only passes have."""
+    """Refuse options that apply to passes only."""
     if options.decisions is not None:
         raise UsageError(
             f"{called('decisions')} is about pairs of passes: give {called('method', 'prl')} with "
@@ -112,7 +112,7 @@ def _listed(
     *,
     reverse: bool,
 ) -> pd.DataFrame:
-    """Some pairs as a table, the likeliest first."""
+    """Tabulate some pairs, the likeliest first."""
     pairs = learned.scored_pairs
     rows = np.flatnonzero(which)
     rows = rows[np.argsort(-pairs.score[rows], kind="stable")]
@@ -131,7 +131,7 @@ def _listed(
 
 
 def _for_review(listed: pd.DataFrame, task: LinkageTask) -> pd.DataFrame:
-    """The pairs with the values that were compared side by side, and room for a decision."""
+    """Tabulate pairs for clerical review: compared values side by side, and an empty decision."""
     values = [
         task.queries.iloc[listed["query"]].reset_index(drop=True),
         task.candidates.iloc[listed["candidate"]].reset_index(drop=True),
@@ -219,7 +219,7 @@ def _find(options: FindOptions, linker: Linker, run: Run) -> FoundLinks:
 
 
 def _not_estimated(learned: LearnedPasses, passes: LinkedPasses) -> list[str]:
-    """Note on why missed links are not estimated."""
+    """Note why missed links are not estimated."""
     if passes.estimated_missed is not None:
         return []
     shared = shared_columns(learned.files.joined.passes)
@@ -275,7 +275,7 @@ def relink(
     run: Run,
     **options: Any,
 ) -> LinkResult:
-    """Apply what `link` learned before, in the JSON that it wrote, to a file pair; options as for `link`."""
+    """Apply parameters of an earlier `link`, from its JSON, to a file pair; options as for `link`."""
     linker = make_linker(str(learned.get("method")), {})
     check_workers(linker, run.pool.choice)
     chosen = LinkageOptions(**{**learned_options(learned), **options})
@@ -290,7 +290,7 @@ def _run(
     parameters: Mapping[str, Any] | None,
     run: Run,
 ) -> LinkResult:
-    """Link by a linker that learns, or by one with parameters that were learned before."""
+    """Run a linker that learns, or one with learned parameters."""
     began = time.perf_counter()
     check_options(options, linker)
     direction, ties = Direction(options.direction), Ties(options.ties or Ties.STRICT)
@@ -369,7 +369,7 @@ def _run(
 
 
 def _keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """Columns of both files that a linker needs besides the attributes to compare, from what it learned."""
+    """List the key columns of both files that learned parameters need."""
     passes = map(parse_pass, parameters.get("passes", ()))
     of_passes = dict.fromkeys(column for one in passes for column in one.columns)
     return (*parameters.get("blocking", ()), *of_passes)
@@ -378,7 +378,7 @@ def _keys(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 def _masking(
     linker: Linker, parameters: Mapping[str, Any] | None, options: LinkageOptions
 ) -> tuple[str, ...]:
-    """Masking of categories in the settings of a linker or in its learned parameters."""
+    """List the masking of categories in a linker's settings or learned parameters."""
     if not isinstance(linker, DistanceBased):
         return ()
     if parameters is not None:
@@ -388,7 +388,7 @@ def _masking(
 
 
 def _remarks(pair: TablePair, linker: Linker, frames: LinkageFrames) -> tuple[str, ...]:
-    """What should be known about the files, as far as they have attributes in common."""
+    """Note properties of the files that matter to linkers with common attributes."""
     if not linker.common_attributes:
         return pair.notes
     names = frames.original_attributes

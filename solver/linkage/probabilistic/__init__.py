@@ -1,4 +1,4 @@
-"""Probabilistic record linkage: m- and u-probabilities learned by EM from agreement patterns of all pairs.
+"""Link records probabilistically, with m- and u-probabilities learned by EM from agreement patterns.
 
 Others import `linker.Probabilistic`; it may import what `solver.linkage` may.
 """

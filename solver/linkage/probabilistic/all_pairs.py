@@ -1,4 +1,4 @@
-"""Probabilistic linkage of all pairs of two files, or of those in the same block, by threads and workers."""
+"""Link all pairs of two files, or those in the same block, by threads and workers."""
 
 from __future__ import annotations
 
@@ -64,34 +64,34 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.remote import Deferred
 
 _LEAST_OF_ROW = 4_096
-"""Pairs that a query counts for at least where keys are compared: its own codes have to be sent, too."""
+"""Minimum cost of a query, in pairs, with blocking keys: its own codes have to be sent."""
 
 _CELLS_AT_ONCE = 1 << 20
-"""Weights that a thread holds at a time: 8 MB."""
+"""Match weights that a thread holds at a time: 8 MB."""
 
 _PAIRS = 1 << 28
-"""Most pairs of a share where keys are compared, unless one query alone has more."""
+"""Largest share, in pairs, with blocking keys, unless one query alone has more."""
 
 
 class CodedPairs(ReadyPairs):
-    """The pairs of all queries with all candidates of coded files."""
+    """All pairs of two coded files."""
 
     def __init__(self, codes: Codes) -> None:
         self.codes = codes
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many queries and candidates there are."""
+        """Numbers of queries and candidates."""
         coded = self.codes.coded
         return len(coded.query_code), coded.candidate_slot.shape[1]
 
     def times(self, rows: slice) -> FloatArray:
-        """Pairs of records that each pair of some queries with all candidates stands for."""
+        """Count the pairs of records that each pair of kinds represents."""
         coded = self.codes.coded
         return np.outer(coded.query_times[rows], coded.candidate_times).astype(np.float64)
 
     def scores(self, rows: IndexArray) -> FloatArray:
-        """Match weights (see `ReadyPairs.scores`)."""
+        """Compute match weights (see `ReadyPairs.scores`)."""
         coded, blocks, weights = self.codes
         assert weights is not None
         total = np.empty((rows.size, self.shape[1]))
@@ -100,7 +100,7 @@ class CodedPairs(ReadyPairs):
 
 
 def share_of(codes: Codes, rows: Rows, candidates: Rows) -> Deferred[CodedPairs]:
-    """Share of some queries and some candidates, the latter in ascending order."""
+    """Extract a share of queries and candidates, the latter in ascending order."""
     return Deferred(_cut, codes, rows, candidates)
 
 
@@ -109,7 +109,7 @@ def _cut(codes: Codes, rows: Rows, candidates: Rows) -> CodedPairs:
 
 
 def patterns_by(codes: Codes, helpers: Helpers | None) -> PatternCounts:
-    """Count agreement patterns, by workers where that is worth it (see `agreement_patterns`)."""
+    """Count agreement patterns, on workers where that is faster (see `agreement_patterns`)."""
     queries, attributes = codes.coded.query_code.shape
     candidates = codes.coded.candidate_slot.shape[1]
     keyed = codes.blocks.key.shape[1] > 0
@@ -127,20 +127,20 @@ def patterns_by(codes: Codes, helpers: Helpers | None) -> PatternCounts:
 
 
 def every_pair(codes: Codes, many: int) -> list[Deferred[CodedPairs]]:
-    """Shares that make up all pairs, compared or not, for so many workers."""
+    """Split all pairs, compared or not, into shares for so many workers."""
     queries, attributes = codes.coded.query_code.shape
     candidates = codes.coded.candidate_slot.shape[1]
     return [share_of(codes, *share) for share in shared_out(queries, candidates, attributes, many)]
 
 
 def _pairs_of_rows(blocks: Blocks) -> LongArray:
-    """Pairs of each query by all its keys, those that agree on several of them counted as often."""
-    size = np.append(np.diff(blocks.first), 0)  # the last one for keys that no candidate has
+    """Count the pairs of each query over all its keys, with repetitions."""
+    size = np.append(np.diff(blocks.first), 0)  # the last entry is for keys without candidates
     return np.asarray(size[blocks.key].sum(axis=1), dtype=np.int64)
 
 
 def _by_keys(codes: Codes, pairs: LongArray, many: int) -> list[Deferred[CodedPairs]]:
-    """Shares of queries with equal keys and the candidates that have one of their keys."""
+    """Split pairs into shares of queries with equal keys and the candidates of their blocks."""
     blocks, attributes = codes.blocks, codes.coded.query_code.shape[1]
     rows = np.flatnonzero(pairs)
     rows = rows[np.lexsort(blocks.key[rows].T[::-1])]
@@ -155,14 +155,14 @@ def _by_keys(codes: Codes, pairs: LongArray, many: int) -> list[Deferred[CodedPa
 
 
 def _count(given: None, share: Deferred[CodedPairs], clock: Clock) -> LongArray:
-    """Count the patterns of a share, at a worker."""
+    """Count the patterns of a share on a worker."""
     del given
     codes = share.made().codes
     return table_of_patterns(codes.coded, codes.blocks, clock.threads, lambda: clock.expired)
 
 
 def outcomes_by(codes: Codes, thresholds: Thresholds, helpers: Helpers | None) -> dict[str, float]:
-    """Count links, clerical pairs and non-links by their own weights; by workers where that is worth it."""
+    """Count links, clerical pairs and non-links by match weight; on workers where that is faster."""
     pairs = CodedPairs(codes)
     if helpers is not None and helpers.worth(math.prod(pairs.shape)):
         answers = helpers.answers(thresholds, _decide, lambda many: every_pair(codes, many))
@@ -172,14 +172,14 @@ def outcomes_by(codes: Codes, thresholds: Thresholds, helpers: Helpers | None) -
 
 
 def _parts(pairs: CodedPairs) -> list[slice]:
-    """Queries whose weights a thread holds at a time."""
+    """Split queries into batches of the weights that a thread holds."""
     queries, candidates = pairs.shape
     size = max(1, _CELLS_AT_ONCE // candidates)
     return [slice(first, min(first + size, queries)) for first in range(0, queries, size)]
 
 
 def _together(found: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Add up outcomes; numbers are whole, so that their order does not matter."""
+    """Add up outcomes, which are integers."""
     total = dict.fromkeys(("linked", "clerical", "non_linked"), 0.0)
     for some in found:
         for name, count in some.items():
@@ -193,7 +193,7 @@ def _outcomes(thresholds: Thresholds, pairs: CodedPairs, part: slice) -> dict[st
 
 
 def _decide(thresholds: Thresholds, share: Deferred[CodedPairs], clock: Clock) -> dict[str, float]:
-    """Count the outcomes of a share, at a worker."""
+    """Count the outcomes of a share on a worker."""
     pairs, found = share.made(), []
     for part in _parts(pairs):
         found.append(_outcomes(thresholds, pairs, part))
@@ -210,7 +210,7 @@ def estimated(
     records: int,
     outside: OutsidePairs | None = None,
 ) -> tuple[Estimate, dict[str, Any], tuple[str, ...]]:
-    """Estimate m, u and p, with the parameters as in the JSON and notes; `records` of the smaller file."""
+    """Estimate m, u and p, with parameters for the JSON and notes; `records` of the smaller file."""
     found = estimate(counts, [how.levels for how in comparisons], settings, outside)
     rows = zip(attributes, comparisons, found.m, found.u, strict=True)
     parameters = {
@@ -247,11 +247,11 @@ class ComparedFiles:
     """Two files ready to be compared."""
 
     attributes: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]  # of each attribute, in its units
+    comparisons: tuple[Comparison, ...]  # comparisons, in units of each attribute
     columns: tuple[CodedColumn, ...]
-    kinds: tuple[Kinds, Kinds]  # records with equal codes; with blocking keys each is its own
+    kinds: tuple[Kinds, Kinds]  # kinds of records with equal codes; with blocking keys each record is its own
     coded: Coded  # the kinds
-    blocks: Blocks  # which pairs of them are compared
+    blocks: Blocks  # blocking of the kinds
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -267,7 +267,7 @@ class ComparedFiles:
 
     @classmethod
     def of(cls, task: LinkageTask, comparisons: Mapping[str, Comparison], keys: Sequence[str]) -> Self:
-        """Code the files of a task, shares of deviation and range being taken of both files together."""
+        """Code the files of a task, relative thresholds being taken of both files together."""
         readable = readable_columns(task, comparisons)
         own = tuple(in_units(comparisons[name], *columns) for name, columns in readable.items())
         columns = tuple(code_column(*pair, how) for pair, how in zip(readable.values(), own, strict=True))
@@ -280,7 +280,7 @@ class ComparedFiles:
 
 
 class LearnedProbabilistic(MatchWeights, ScoredInShares):
-    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached."""
+    """Scores pairs by match weights in bits: the sum over attributes of ``log2(m / u)`` at their level."""
 
     def __init__(
         self,
@@ -294,11 +294,11 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         self._weights: Weights = compiled_weights(files.columns, files.comparisons, self.level_weights)
 
     def kind_scores(self, rows: IndexArray) -> FloatArray:
-        """Match weights of kinds of queries with all kinds of candidates; -inf where none is compared."""
+        """Compute match weights of kinds of queries with all kinds of candidates; -inf where not compared."""
         return CodedPairs(self.codes).scores(rows)
 
     def scores(self, rows: IndexArray) -> FloatArray:
-        """Match weights of some queries with every candidate, on all cores."""
+        """Compute match weights of some queries with every candidate, on all cores."""
         firsts = range(0, rows.size, _ROWS_PER_TASK)
         parts = [rows[first : first + _ROWS_PER_TASK] for first in firsts]
         if len(parts) <= 1:
@@ -314,7 +314,7 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
 
     @property
     def codes(self) -> Codes:
-        """The files and the weights for compiled code."""
+        """Convert files and weights for compiled code."""
         return Codes(self.files.coded, self.files.blocks, self._weights)
 
     @property
@@ -323,17 +323,17 @@ class LearnedProbabilistic(MatchWeights, ScoredInShares):
         return len(self.files.attributes)
 
     def share(self, rows: Rows, candidates: Rows) -> Deferred[CodedPairs]:
-        """Some kinds with some others (see `ScoredInShares.share`)."""
+        """Extract some kinds with some others (see `ScoredInShares.share`)."""
         return share_of(self.codes, rows, candidates)
 
     def outcomes(self, thresholds: Thresholds, helpers: Helpers | None = None) -> dict[str, float]:
-        """Number of pairs that are linked, clerical and non-linked."""
+        """Count the pairs that are linked, clerical and non-linked."""
         return outcomes_by(self.codes, thresholds, helpers)
 
 
 @dataclass(frozen=True, eq=False)
 class ReadParameters(Probabilities):
-    """Parameters that were learned before, read and checked."""
+    """Learned parameters, read and checked."""
 
     comparisons: dict[str, Comparison]
     blocking: list[str]
@@ -363,7 +363,7 @@ def read_parameters(parameters: Mapping[str, Any], task: LinkageTask) -> ReadPar
 
 
 def restored_linker(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedProbabilistic:
-    """Apply parameters that were learned before to the files of a task (see `read_parameters`)."""
+    """Apply learned parameters to the files of a task (see `read_parameters`)."""
     read = read_parameters(parameters, task)
     files = ComparedFiles.of(task, read.comparisons, read.blocking)
     return LearnedProbabilistic(files, read, dict(parameters))

@@ -1,4 +1,4 @@
-"""Blocking: keys of passes, the pairs of records that agree on them, and their levels of agreement."""
+"""Block two files by the keys of passes, and compare the pairs of records that agree on them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _KEY = re.compile(
     r"(?(function)\s*\))\s*"
     r"(?:\[\s*(?P<start>-?\d+)?\s*:\s*(?P<stop>-?\d+)?\s*\]\s*)?(?P<end>,|$)"
 )
-"""A key with its function, truncation and separator; columns may be in double quotes."""
+"""Syntax of a key: function, truncation and separator; columns may be in double quotes."""
 
 _DATE = re.compile(r"\s*(?P<year>\d{4})(?:-(?P<month>\d\d?)-(?P<day>\d\d?)\b.*|(?P<m>\d\d)(?P<d>\d\d)\s*$)")
 _EXAMPLE = "surname, soundex(surname), surname[:3] or year(birth_date)"
 
 
 def _phonetic(code: Callable[[str], str]) -> Callable[[str], str]:
-    """The code of the letters of a text, nothing where it has none."""
+    """Compute the phonetic code of the letters of a text, empty where it has none."""
 
     def of_letters(text: str) -> str:
         letters = "".join(letter for letter in text if letter.isalpha())
@@ -56,7 +56,7 @@ def _phonetic(code: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def _of_date(part: str, short: str) -> Callable[[str], str]:
-    """A part of a date written as 1975-12-31 or 19751231, nothing where it is written otherwise."""
+    """Extract a part of a date written as 1975-12-31 or 19751231, empty otherwise."""
 
     def of_text(text: str) -> str:
         found = _DATE.match(text)
@@ -78,25 +78,25 @@ FUNCTIONS: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "day": _of_date("day", "d"),
     }
 )
-"""Functions of a value before it is compared. An empty text is a missing value."""
+"""Functions applied to a value before comparison. An empty text is a missing value."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """A column, or something made of it."""
+    """A blocking key: a column, or a function of it."""
 
     column: str
     function: str | None = None  # one of `FUNCTIONS`
-    start: int | None = None  # the characters that count, as in a Python slice; after the function
+    start: int | None = None  # the characters used, as in a Python slice; after the function
     stop: int | None = None
 
     @property
     def plain(self) -> bool:
-        """Whether values are taken as they are."""
+        """Whether values are unchanged."""
         return self.function is None and self.start is None and self.stop is None
 
     def of(self, text: str) -> str:
-        """The key of a value; empty where it has none."""
+        """Compute the key of a value; empty where it has none."""
         made = text if self.function is None else FUNCTIONS[self.function](text)
         return made[self.start : self.stop]
 
@@ -112,13 +112,13 @@ class Key:
 
 @dataclass(frozen=True)
 class Pass:
-    """Keys that all have to agree for a pair of records to be compared."""
+    """A pass of blocking: pairs of records are compared if they agree on all its keys."""
 
     keys: tuple[Key, ...]  # at least one
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are needed, each once."""
+        """List the columns of the keys, each once."""
         return tuple(dict.fromkeys(key.column for key in self.keys))
 
     def __str__(self) -> str:
@@ -159,7 +159,7 @@ def _key(found: re.Match[str], text: str) -> Key:
 
 
 def joint_codes(first: pd.Series, second: pd.Series) -> tuple[LongArray, LongArray, NDArray[np.object_]]:
-    """The distinct known values of two columns, and which of them each row has, -1 where missing.
+    """List the distinct known values of two columns, and the position of each row's, -1 where missing.
 
     Numbers are compared as numbers where both columns hold them, else both as text.
     """
@@ -172,7 +172,7 @@ def joint_codes(first: pd.Series, second: pd.Series) -> tuple[LongArray, LongArr
 
 
 def _text(column: pd.Series) -> NDArray[np.object_]:
-    """Values as text, None where missing; each distinct one is turned into text once."""
+    """Convert values to text, None where missing; each distinct one once."""
     code, distinct = pd.factorize(column)
     text = as_text(pd.Series(distinct)).to_numpy(dtype=object)
     found: NDArray[np.object_] = np.concatenate([text, [None]])[code]
@@ -180,21 +180,21 @@ def _text(column: pd.Series) -> NDArray[np.object_]:
 
 
 def pass_codes(task: LinkageTask, one: Pass) -> tuple[LongArray, LongArray]:
-    """A number for each query and candidate, equal where all keys of the pass agree; -1 without a value."""
+    """Code queries and candidates such that codes agree if all keys of the pass do; -1 without a value."""
     queries = len(task.queries)
     together = np.zeros(queries + len(task.candidates), dtype=np.int64)
     known = np.ones(together.size, dtype=np.bool_)
     for key in one.keys:
         code = _checked_codes(task, key, one)
         known &= code >= 0
-        # Numbered anew after each key, so that the product of two never overflows.
+        # Renumber after each key, so that the product of two never overflows.
         together, _ = pd.factorize(together * (int(code.max()) + 1) + code)
     together[~known] = -1
     return together[:queries], together[queries:]
 
 
 def key_codes(task: LinkageTask, key: Key) -> tuple[LongArray, LongArray]:
-    """A number for each query and each candidate, equal where the key agrees; -1 where it has no value."""
+    """Code queries and candidates by a key; -1 where it has no value."""
     columns = [frame[key.column] for frame in (task.queries, task.candidates)]
     if key.plain:
         return joint_codes(columns[0], columns[1])[:2]
@@ -204,7 +204,7 @@ def key_codes(task: LinkageTask, key: Key) -> tuple[LongArray, LongArray]:
 
 
 def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> LongArray:
-    """The numbers of both files one after the other; UsageError where a key cannot be used."""
+    """Code both files, one after the other; UsageError where a key cannot be used."""
     for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
         if key.column not in frame.columns:
             raise UsageError(f"pass '{one}': {key.column!r} is not a column of {source}; both files need it")
@@ -218,18 +218,18 @@ def _checked_codes(task: LinkageTask, key: Key, one: Pass) -> LongArray:
 
 
 def _numbered(texts: Sequence[str]) -> LongArray:
-    """The same number for the same text, -1 for none."""
+    """Number distinct texts, -1 for none."""
     code, _ = pd.factorize(np.array([text or None for text in texts], dtype=object))
     return code.astype(np.int64)
 
 
 MOST_PAIRS = 200_000_000
-"""Pairs of all passes together: 21 bytes are kept of each, 4.2 GB in all."""
+"""Most pairs of all passes together: each takes 21 bytes, 4.2 GB in all."""
 
 MOST_PASSES = 100
 
 PAIRS_AT_ONCE = 1 << 20
-"""Pairs that are compared together."""
+"""Pairs compared together."""
 
 
 class Pairs(NamedTuple):
@@ -237,15 +237,15 @@ class Pairs(NamedTuple):
 
     query: IntArray  # their rows
     candidate: IntArray
-    first_pass: ByteArray  # the first pass that compares them, from 0
+    first_pass: ByteArray  # the first pass that compares each, from 0
 
     def part(self, which: slice) -> Pairs:
-        """Some of them."""
+        """Select some of them."""
         return Pairs(self.query[which], self.candidate[which], self.first_pass[which])
 
 
 def key_groups(codes: Sequence[tuple[LongArray, LongArray]], queries: int) -> Groups:
-    """Group candidates by keys, from the codes of each key: equal where records agree on it, -1 without."""
+    """Group candidates by key, from the codes of each: equal where records agree on it, -1 without."""
     keys, members, sizes, seen = [], [np.zeros(0, dtype=np.intp)], [np.zeros(1, dtype=np.int64)], 0
     for code, slot in codes:
         slots = int(max(code.max(initial=-1), slot.max(initial=-1))) + 1
@@ -259,7 +259,7 @@ def key_groups(codes: Sequence[tuple[LongArray, LongArray]], queries: int) -> Gr
 
 
 def make_blocks(task: LinkageTask, keys: Sequence[str]) -> Blocks:
-    """Group candidates by their blocking keys; a missing key is equal to no other."""
+    """Group candidates into blocks by their keys; a missing key agrees with no other."""
     for key in keys:
         for frame, source in zip((task.queries, task.candidates), task.sources, strict=True):
             if key not in frame.columns:
@@ -275,7 +275,7 @@ class JoinedFiles:
     passes: tuple[Pass, ...]
     groups: Groups
     pairs: tuple[int, ...]  # pairs that agree on all keys of each pass
-    # queries and candidates that have no value of a key of each pass
+    # numbers of queries and candidates without a value of some key of each pass
     without_key: tuple[tuple[int, int], ...]
     candidates: int
 
@@ -300,7 +300,7 @@ class JoinedFiles:
         return len(self.groups.key)
 
     def ranges(self, at_once: int | None = None) -> list[tuple[int, int]]:
-        """Queries in their order, in ranges that have at most so many pairs, but one query at least."""
+        """Split queries, in order, into ranges with at most so many pairs, but one query at least."""
         key, first = self.groups.key, self.groups.first
         before = np.concatenate([[0], np.cumsum(np.append(np.diff(first), 0)[key].sum(axis=1))])
         found, row = [], 0
@@ -311,13 +311,13 @@ class JoinedFiles:
         return found
 
     def batches(self, ranges: Sequence[tuple[int, int]] | None = None) -> Iterator[Pairs]:
-        """All pairs, each once, in the order of queries; some of them at a time."""
+        """Yield all pairs, each once, in the order of queries, in batches."""
         mark = np.full(self.candidates, -1, dtype=np.int64)
         for first, last in self.ranges() if ranges is None else ranges:
             yield found_pairs(self.groups, first, last, mark)
 
     def agree(self, query: LongArray, candidate: LongArray) -> NDArray[np.bool_]:
-        """Which passes compare the given pairs, shape (pairs, passes)."""
+        """Tell which passes compare the given pairs, shape (pairs, passes)."""
         groups = self.groups
         slot = np.full((self.candidates, len(self.passes)), -2, dtype=np.int64)
         code_of_member = np.repeat(np.arange(groups.first.size - 1), np.diff(groups.first))
@@ -328,15 +328,15 @@ class JoinedFiles:
 
 
 def found_pairs(groups: Groups, first: int, last: int, mark: LongArray) -> Pairs:
-    """The pairs of some queries; `mark` has no row of theirs, and as many entries as there are candidates."""
-    size = np.append(np.diff(groups.first), 0)  # the last one for keys that no candidate has
+    """Find the pairs of some queries; `mark` has one entry for each candidate."""
+    size = np.append(np.diff(groups.first), 0)  # the last entry is for keys without candidates
     room = int(size[groups.key[first:last]].sum())
     found = Pairs(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8))
     return found.part(slice(fill_pairs(groups, first, last, mark, *found)))
 
 
 def _check_pairs(pairs: Sequence[int], passes: Sequence[Pass], every: int) -> None:
-    """Refuse passes with more than `MOST_PAIRS` pairs, naming the last one."""
+    """Refuse passes with more than `MOST_PAIRS` pairs, and name the last one."""
     if sum(pairs) <= MOST_PAIRS:
         return
     one = passes[len(pairs) - 1]
@@ -348,31 +348,31 @@ def _check_pairs(pairs: Sequence[int], passes: Sequence[Pass], every: int) -> No
 
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
-"""As in `coding`: times the size of two numbers, more than the rounding error of their difference."""
+"""As in `coding`: factor on the size of two numbers that bounds the rounding error of their difference."""
 
 
 class PairLevels(ABC):
-    """One attribute of both files, ready to be compared pair by pair."""
+    """One attribute of both files, ready for comparison pair by pair."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison, self.threads = comparison, os.cpu_count() or 1
 
     @abstractmethod
     def part(self, rows: IndexArray, candidates: IndexArray) -> PairLevels:
-        """Of some queries and some candidates, both counted from 0 again."""
+        """Extract some queries and candidates, both renumbered from 0."""
 
     @abstractmethod
     def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
-        """The level of each pair: 0 where a value is missing, 1 disagreement, higher ones agreement."""
+        """Compute each pair's level: 0 where a value is missing, 1 disagreement, higher ones agreement."""
 
     @property
     @abstractmethod
     def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which queries and which candidates have a value."""
+        """Tell which queries and which candidates have a value."""
 
 
 class NumberLevels(PairLevels):
-    """Levels of the difference of two numbers."""
+    """Compares numbers by their difference."""
 
     def __init__(self, queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> None:
         super().__init__(comparison)
@@ -382,25 +382,25 @@ class NumberLevels(PairLevels):
         self._thresholds = np.array(comparison.thresholds)
 
     def part(self, rows: IndexArray, candidates: IndexArray) -> NumberLevels:
-        """With their numbers (see `PairLevels.part`)."""
+        """Extract their numbers (see `PairLevels.part`)."""
         some = copy(self)
         some._first, some._second = self._first[rows], self._second[candidates]
         return some
 
     def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
-        """By the thresholds that the difference does not exceed (see `PairLevels.of`)."""
+        """Compare with the thresholds of the difference (see `PairLevels.of`)."""
         level = np.empty(query.size, dtype=np.uint8)
         near_levels(self._first, self._second, self._thresholds, _ROUNDING, query, candidate, level)
         return level
 
     @property
     def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Where the number is not NaN."""
+        """Tell where the number is not NaN."""
         return ~np.isnan(self._first), ~np.isnan(self._second)
 
 
 class ValueLevels(PairLevels):
-    """Levels of equality, or of the similarity of two texts."""
+    """Compares values by equality, or texts by similarity."""
 
     def __init__(self, queries: pd.Series, candidates: pd.Series, comparison: Comparison) -> None:
         super().__init__(comparison)
@@ -408,7 +408,7 @@ class ValueLevels(PairLevels):
         self.first, self.second = first.astype(np.int32), second.astype(np.int32)
 
     def part(self, rows: IndexArray, candidates: IndexArray) -> ValueLevels:
-        """With the values that they have (see `PairLevels.part`)."""
+        """Extract their values (see `PairLevels.part`)."""
         some, first, second = copy(self), self.first[rows], self.second[candidates]
         kept = np.unique(np.concatenate([code[code >= 0] for code in (first, second)]))
         some.first, some.second = placed(kept, first), placed(kept, second)
@@ -416,7 +416,7 @@ class ValueLevels(PairLevels):
         return some
 
     def of(self, query: IntArray, candidate: IntArray) -> ByteArray:
-        """By equality; texts that are not equal by their similarity (see `PairLevels.of`)."""
+        """Compare by equality, and unequal texts by similarity (see `PairLevels.of`)."""
         level = np.empty(query.size, dtype=np.uint8)
         equal_levels(self.first, self.second, query, candidate, level)
         if self.comparison.measure not in SIMILARITIES:
@@ -437,18 +437,18 @@ class ValueLevels(PairLevels):
 
     @property
     def known(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Where there is a value."""
+        """Tell where there is a value."""
         return self.first >= 0, self.second >= 0
 
     def shares(self) -> tuple[FloatArray, FloatArray]:
-        """Of the known values of either file, the share that each value has."""
+        """Compute the frequency of each value among the known ones of either file."""
         counts = [
             np.bincount(code[code >= 0], minlength=self.values.size) for code in (self.first, self.second)
         ]
         return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
 
     def rarity(self) -> FloatArray:
-        """What agreement on each value weighs more than on an average one, in bits.
+        """Compute how much more agreement on each value weighs than on an average one, in bits.
 
         ``log2(u / f)``: u is how often two values are equal by chance, f the share of the value in the file
         where it is more common. The sum over all values of weights that this is added to, each with the
@@ -463,7 +463,7 @@ class ValueLevels(PairLevels):
 def pair_levels(
     columns: Mapping[str, tuple[pd.Series, pd.Series]], comparisons: Mapping[str, Comparison]
 ) -> tuple[PairLevels, ...]:
-    """Every attribute, its columns being readable for its comparison."""
+    """Prepare every attribute for its comparison."""
     kinds = {
         name: NumberLevels if how.measure in DIFFERENCES else ValueLevels for name, how in comparisons.items()
     }

@@ -1,4 +1,4 @@
-"""Two files as codes of distinct values, the values that agree, and the codes of some records alone."""
+"""Code two files by distinct values, and find the values that agree."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from linkrisk.solver.linkage.score_ranks import Kinds
 from linkrisk.solver.run.errors import UsageError
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
-"""Times the size of two numbers: more than the rounding error of their difference."""
+"""Factor on the size of two numbers that bounds the rounding error of their difference."""
 
 
 class Segments(NamedTuple):
     """Ranges of candidate values that agree with each query value (see `kernels`)."""
 
-    number: NDArray[np.int64]  # (distinct query values,): how many segments each value has
-    # (segments,): places among the distinct candidate values, from `start` up to but not with `stop`
+    number: NDArray[np.int64]  # (distinct query values,): number of segments of each
+    # (segments,): half-open ranges `start` to `stop` of distinct candidate values
     start: NDArray[np.integer]
     stop: NDArray[np.integer]
     level: NDArray[np.uint8]  # (segments,): 1 disagreement, higher ones agreement
@@ -42,11 +42,11 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
-    """One attribute of both files."""
+    """One coded attribute of both files."""
 
-    query_code: IntArray  # (queries,), (candidates,): which distinct value, -1 missing
+    query_code: IntArray  # (queries,), (candidates,): index of the distinct value, -1 missing
     candidate_slot: IntArray
-    # (distinct query values,), (slots,): the numbers themselves; NaN unless their differences count
+    # (distinct query values,), (slots,): the numbers; NaN unless their differences are compared
     query_value: FloatArray
     slot_value: FloatArray
     segments: Segments
@@ -67,7 +67,7 @@ def code_column(queries: pd.Series, candidates: pd.Series, comparison: Compariso
 
 
 def distinct_values(column: pd.Series) -> tuple[NDArray[np.generic], IntArray]:
-    """The distinct known values in ascending order, and each row's place among them, -1 where missing."""
+    """List the distinct known values, ascending, and each row's position among them, -1 where missing."""
     known = column.notna().to_numpy()
     values = column[known].to_numpy()
     values = values.astype(np.float64) if pd.api.types.is_numeric_dtype(column) else values.astype(np.str_)
@@ -92,7 +92,7 @@ def _similar(first: NDArray[np.generic], second: NDArray[np.generic], comparison
 
 
 def _within(first: FloatArray, second: FloatArray, comparison: Comparison) -> Segments:
-    """Ranges of the sorted values of `second` within each threshold, the widest first."""
+    """Find the ranges of the sorted values of `second` within each threshold, the widest first."""
     reach = np.array(comparison.knots[::-1])
     values = first[:, None]
     slack = _ROUNDING * (np.abs(values) + reach)
@@ -108,7 +108,7 @@ def _within(first: FloatArray, second: FloatArray, comparison: Comparison) -> Se
 def readable_columns(
     task: LinkageTask, comparisons: Mapping[str, Comparison]
 ) -> dict[str, tuple[pd.Series, pd.Series]]:
-    """The columns of every attribute in the form that its comparison reads: numbers, or text."""
+    """Convert the columns of every attribute for its comparison: to numbers, or text."""
     if task.query_attributes != task.candidate_attributes:
         raise UsageError("probabilistic linkage compares attributes that both files have; name common ones")
     if not task.query_attributes:
@@ -152,7 +152,7 @@ def _readable(
 
 
 def _places(column: pd.Series, attribute: Attribute) -> pd.Series:
-    """The places of ordered categories, as numbers."""
+    """Convert ordered categories to their positions."""
     place = {category: float(at) for at, category in enumerate(attribute.categories or ())}
     text = as_text(column)
     unknown = text[text.notna() & ~text.isin(list(place))]
@@ -164,14 +164,14 @@ def _places(column: pd.Series, attribute: Attribute) -> pd.Series:
 
 
 def as_text(column: pd.Series) -> pd.Series:
-    """Values as text; numbers as they are usually written, so that 2.0 is 2."""
+    """Convert values to text; numbers as usually written, so that 2.0 is 2."""
     if pd.api.types.is_numeric_dtype(column):
         return column.map(lambda value: f"{value:.17g}", na_action="ignore").astype(object)
     return column.map(str, na_action="ignore").astype(object)
 
 
 def in_units(comparison: Comparison, queries: pd.Series, candidates: pd.Series) -> Comparison:
-    """A comparison in units of its attribute, shares being taken of both files together."""
+    """Convert thresholds to units of the attribute, relative ones by both files together."""
     if not comparison.relative:
         return comparison
     values = np.concatenate([np.asarray(column.dropna(), np.float64) for column in (queries, candidates)])
@@ -182,7 +182,7 @@ def in_units(comparison: Comparison, queries: pd.Series, candidates: pd.Series) 
 
 
 def code_files(columns: Sequence[CodedColumn]) -> Coded:
-    """Put the attributes together, codes counting through all of them."""
+    """Combine the coded attributes, with codes numbered through all of them."""
     slots = np.array([column.slot_value.size + 1 for column in columns])
     slot_first = np.concatenate([[0], np.cumsum(slots)])
     value_first = np.concatenate([[0], np.cumsum([column.query_value.size for column in columns])])
@@ -212,7 +212,7 @@ def code_files(columns: Sequence[CodedColumn]) -> Coded:
 
 
 def of_kinds(coded: Coded, queries: Kinds, candidates: Kinds) -> Coded:
-    """The codes of the first record of each kind; all values stay."""
+    """Select the codes of the first record of each kind; all values stay."""
     if queries.apart and candidates.apart:
         return coded
     return coded._replace(
@@ -227,7 +227,7 @@ Code = TypeVar("Code", np.int32, np.int64)
 
 
 class Codes(NamedTuple):
-    """Two files as compiled code reads them."""
+    """Two coded files for compiled code."""
 
     coded: Coded
     blocks: Blocks
@@ -235,7 +235,7 @@ class Codes(NamedTuple):
 
 
 def cut_codes(codes: Codes, rows: IndexArray, candidates: IndexArray) -> Codes:
-    """The codes of some queries and some candidates, which are counted from 0 again.
+    """Restrict coded files to some queries and candidates, renumbered from 0.
 
     `rows, candidates`: of queries and of candidates; the latter in ascending order.
     """
@@ -273,7 +273,7 @@ def cut_groups(
     rows: IndexArray,
     candidates: IndexArray,
 ) -> tuple[NDArray[Code], LongArray, NDArray[np.int32]]:
-    """The keys of some queries, with those of their members that are among some candidates (see `Blocks`)."""
+    """Restrict blocks to some queries and candidates (see `Blocks`)."""
     own = key[rows]
     kept = np.unique(own[own >= 0])
     places, begin = members_of(first, kept)
@@ -286,25 +286,25 @@ def cut_groups(
 def met_by(
     key: NDArray[np.integer], first: LongArray, member: NDArray[np.int32], rows: IndexArray
 ) -> IndexArray:
-    """The candidates that share a key with one of some queries, in ascending order."""
+    """List the candidates that share a key with one of some queries, in ascending order."""
     own = key[rows]
     places, _ = members_of(first, np.unique(own[own >= 0]))
     return np.unique(member[places]).astype(np.intp)
 
 
 def members_of(first: LongArray, kept: NDArray[np.integer]) -> tuple[IndexArray, LongArray]:
-    """Where the members of some groups stand, one group after the other, and where each of these begins."""
+    """List the positions of the members of some groups, group by group, and where each group begins."""
     size = first[kept + 1] - first[kept]
     begin = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     return np.arange(begin[-1]) + np.repeat(first[kept] - begin[:-1], size), begin
 
 
 def counted_to(first: LongArray, kept: NDArray[np.bool_]) -> LongArray:
-    """Where groups begin when only some of their members are kept."""
+    """Compute where groups begin when only some of their members are kept."""
     return np.asarray(np.concatenate([[0], np.cumsum(kept)])[first], dtype=np.int64)
 
 
 def placed(kept: NDArray[Code], code: NDArray[Code]) -> NDArray[Code]:
-    """Codes as places among those that are kept; -1 stays -1."""
+    """Renumber codes by those that are kept; -1 stays -1."""
     place = np.where(code >= 0, np.searchsorted(kept, code), -1)
     return np.ascontiguousarray(place, dtype=code.dtype)

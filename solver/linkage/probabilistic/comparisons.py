@@ -1,4 +1,4 @@
-"""How two values of an attribute are compared: levels of agreement by equality, difference or similarity."""
+"""Define comparisons of attribute values: levels of agreement by equality, difference or similarity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkrisk.datasets.microdata.schema import Scale
 from linkrisk.solver.run.errors import UsageError
 
 MOST_THRESHOLDS = 6
-"""Levels above disagreement: a level and "missing" take three bits of a pattern."""
+"""Most levels above disagreement: a level or "missing" takes three bits of a pattern."""
 
 
 class Measure(StrEnum):
@@ -35,10 +35,10 @@ class Measure(StrEnum):
 
 
 DIFFERENCES = frozenset({Measure.WITHIN, Measure.DEVIATIONS, Measure.RANGE})
-"""Measures by the absolute difference of two numbers, or of the places of two ordered categories."""
+"""Measures by absolute difference of two numbers, or of the positions of two ordered categories."""
 
 SIMILARITIES = frozenset({Measure.JARO_WINKLER, Measure.LEVENSHTEIN})
-"""Measures by the similarity of two texts, from 0 (nothing alike) to 1 (equal)."""
+"""Measures by similarity of two texts, from 0 (nothing in common) to 1 (equal)."""
 
 
 @dataclass(frozen=True)
@@ -89,21 +89,21 @@ class Comparison:
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The thresholds, then where disagreement is full if that is given."""
+        """List the thresholds, then the value of full disagreement if it is given."""
         return self.thresholds if self.disagreement is None else (*self.thresholds, self.disagreement)
 
     @property
     def levels(self) -> int:
-        """How many levels there are: full agreement, those between, disagreement."""
+        """Number of levels: full agreement, those between, disagreement."""
         return 2 if self.measure is Measure.EQUAL else len(self.thresholds) + 1
 
     @property
     def relative(self) -> bool:
-        """Whether thresholds are shares of the deviation or the range."""
+        """Whether thresholds are relative to the deviation or the range."""
         return self.measure in (Measure.DEVIATIONS, Measure.RANGE)
 
     def in_units(self, deviation: float, extent: float) -> Comparison:
-        """Turn thresholds into units of the attribute: `WITHIN` in place of shares."""
+        """Convert relative thresholds to units of the attribute: `WITHIN`."""
         if not self.relative:
             return self
         unit = deviation if self.measure is Measure.DEVIATIONS else extent
@@ -114,7 +114,7 @@ class Comparison:
         return replace(self, measure=Measure.WITHIN, thresholds=thresholds, disagreement=end)
 
     def describe(self) -> str:
-        """The comparison as `parse_comparison` reads it."""
+        """Format the comparison as `parse_comparison` reads it."""
         if self.measure is Measure.EQUAL:
             return self.measure.value
         end = "" if self.disagreement is None else f"..{self.disagreement:.12g}"
@@ -145,7 +145,7 @@ USUAL = {
     Scale.NOMINAL: Comparison(),
     Scale.DATE: Comparison(),  # where dates have stayed text, as keys of passes have
 }
-"""Default comparison of attributes of each scale."""
+"""Default comparison by scale of the attribute."""
 
 
 def parse_comparison(text: str) -> tuple[str, Comparison]:
@@ -179,13 +179,13 @@ SCORERS: dict[Measure, Any] = {
     Measure.JARO_WINKLER: JaroWinkler.normalized_similarity,
     Measure.LEVENSHTEIN: Levenshtein.normalized_similarity,
 }
-"""What computes each similarity."""
+"""Similarity functions of each measure."""
 
 _CELLS_AT_ONCE = 2_000_000
-"""Similarities that are held at a time: 16 MB."""
+"""Similarities held at a time: 16 MB."""
 
 MOST_SIMILAR = 30_000_000
-"""Pairs of distinct texts that may be kept: some 700 MB."""
+"""Most pairs of similar texts that are kept: some 700 MB."""
 
 
 def similar_texts(

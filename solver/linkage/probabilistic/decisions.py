@@ -1,4 +1,4 @@
-"""Links, clerical review and expected losses of linkage in passes."""
+"""Decide on links and clerical review, and estimate expected losses, in linkage by passes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from linkrisk.solver.linkage.score_ranks import ScoredPairs
 from linkrisk.solver.run.errors import UsageError
 
 _LEAST_GAIN = 1e-6
-"""Bits that every link gains, so that a link of even odds is taken where no other excludes it."""
+"""Gain of every link in bits, so that a link of even odds is made if no other excludes it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,18 +32,18 @@ class Reviewed:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Outcome of every compared pair; a pair that is neither linked nor clerical is non-linked."""
+    """Outcome of every compared pair; a pair neither linked nor clerical is a non-link."""
 
     linked: BoolArray  # (pairs,)
     clerical: BoolArray
-    available: BoolArray  # (pairs,): whether both records were still there in the pass of the pair
+    available: BoolArray  # (pairs,): whether both records were unlinked in the pass of the pair
     probability: FloatArray  # (pairs,): of a match; 1 or 0 after a clerical decision
 
 
 def decide(
     learned: LearnedPasses, one_to_one: str | None = None, reviewed: Reviewed | None = None, seed: int = 0
 ) -> Decisions:
-    """Link pairs by the thresholds that were learned, in the union of all passes or pass by pass."""
+    """Link pairs by the learned thresholds, in the union of all passes or pass by pass."""
     pairs, parameters = learned.scored_pairs, learned.parameters
     ends = (parameters["thresholds"][end] for end in ("link", "non_link"))
     link, non_link = (np.inf if end is None else float(end) for end in ends)
@@ -74,7 +74,7 @@ def decide(
         free.take(chosen)
     clerical = np.flatnonzero((pairs.score >= non_link) & (pairs.score < link) & undecided & available)
     if leave or one_to_one is not None:
-        # A pair is only for review while both records are free.
+        # A pair is for review only while both records are unlinked.
         clerical = clerical[free.both(clerical)]
     for_review = np.zeros(pairs.score.size, np.bool_)
     for_review[clerical] = True
@@ -82,7 +82,7 @@ def decide(
 
 
 def _gains(weights: FloatArray, even: float) -> FloatArray:
-    """Gains of links: log odds in bits, so that the largest total is the likeliest set of links.
+    """Compute gains of links: log odds in bits, so that the largest total is the likeliest set of links.
 
     Where worse than even odds are linked too, gains are relative to the least of them.
     """
@@ -90,7 +90,7 @@ def _gains(weights: FloatArray, even: float) -> FloatArray:
 
 
 class _Free:
-    """Records that no link has taken yet."""
+    """Records without a link so far."""
 
     def __init__(self, pairs: ScoredPairs) -> None:
         self._pairs = pairs
@@ -98,18 +98,18 @@ class _Free:
         self._candidate = np.ones(pairs.candidates, dtype=np.bool_)
 
     def both(self, which: IndexArray | slice) -> BoolArray:
-        """Whether both records of some pairs are free."""
+        """Tell whether both records of some pairs are unlinked."""
         pairs = self._pairs
         return np.asarray(self._query[pairs.query[which]] & self._candidate[pairs.candidate[which]])
 
     def take(self, which: IndexArray) -> None:
-        """Mark the records of some pairs as taken."""
+        """Mark the records of some pairs as linked."""
         self._query[self._pairs.query[which]] = False
         self._candidate[self._pairs.candidate[which]] = False
 
 
 def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) -> IndexArray:
-    """Place of the reviewed pairs among the compared ones, -1 for others."""
+    """Find the reviewed pairs among the compared ones, -1 for others."""
     pairs = learned.scored_pairs
     every = pairs.query.astype(np.int64) * pairs.candidates + pairs.candidate
     wanted = reviewed.query.astype(np.int64) * pairs.candidates + reviewed.candidate
@@ -136,10 +136,10 @@ def _places(learned: LearnedPasses, reviewed: Reviewed, one_to_one: str | None) 
 
 
 MOST_CELLS = 1 << 16
-"""Ways to agree on the keys of all columns; passes with more are not estimated."""
+"""Most agreement patterns of keys for which losses are estimated."""
 
 _UNLIKELY = 0.01
-"""Less probable pairs are left out of estimates of keys: there are many, and hardly a match among them."""
+"""Match probability below which pairs are ignored in estimates of keys: many, with hardly a match."""
 
 _ITERATIONS, _TOLERANCE = 10_000, 1e-10
 
@@ -154,16 +154,16 @@ class Losses:
 
 
 def shared_columns(passes: Sequence[Pass]) -> tuple[str, ...]:
-    """Columns that every pass needs, so that disagreement of matches there cannot be estimated."""
+    """List columns used by every pass, on which disagreement of matches cannot be estimated."""
     return tuple(name for name in passes[0].columns if all(name in one.columns for one in passes))
 
 
 def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisions) -> Losses | None:
     """Estimate the shares of matches that are lost.
 
-    Agreement of matches on keys of one column is taken to be independent of that on keys of others, as in
-    the model of Fellegi and Sunter. A record that is linked is taken to have no other match: otherwise
-    all records similar to a linked one would count as missed matches.
+    Agreement of matches on keys of different columns is assumed independent, as in the model of Fellegi and
+    Sunter. A linked record is assumed to have no other match: otherwise all records similar to a linked one
+    would count as missed matches.
     """
     passes = learned.files.joined.passes
     if shared_columns(passes):
@@ -197,7 +197,7 @@ def expected_losses(learned: LearnedPasses, task: LinkageTask, decisions: Decisi
 
 
 def _keys_by_column(passes: Sequence[Pass]) -> list[tuple[Key, ...]]:
-    """Distinct keys, grouped by column."""
+    """List distinct keys, grouped by column."""
     keys = dict.fromkeys(key for one in passes for key in one.keys)
     columns = dict.fromkeys(key.column for key in keys)
     return [tuple(key for key in keys if key.column == column) for column in columns]
@@ -206,7 +206,7 @@ def _keys_by_column(passes: Sequence[Pass]) -> list[tuple[Key, ...]]:
 def _agreeing(
     passes: Sequence[Pass], columns: Sequence[tuple[Key, ...]], shape: tuple[int, ...]
 ) -> BoolArray:
-    """Whether all keys of a pass agree, shape (passes, cells); a cell is a combination of agreeing keys."""
+    """Tell whether all keys of a pass agree, shape (passes, agreement patterns of keys)."""
     keys = [key for own in columns for key in own]
     cells = np.arange(int(np.prod(shape)))
     bit = {key: (cells >> (len(keys) - 1 - at)) & 1 == 1 for at, key in enumerate(keys)}
@@ -214,14 +214,14 @@ def _agreeing(
 
 
 def _possible(learned: LearnedPasses, decisions: Decisions) -> BoolArray:
-    """Which pairs may be matches: the links, and pairs of records that no link has."""
+    """Select pairs that may be matches: links, and pairs of unlinked records."""
     free = _Free(learned.scored_pairs)
     free.take(np.flatnonzero(decisions.linked))
     return free.both(slice(None)) | decisions.linked
 
 
 def _shares_of_cells(weight: FloatArray, seen: BoolArray, shape: tuple[int, ...]) -> FloatArray | None:
-    """The share of each cell among all matches, from those of cells that a pass compares.
+    """Estimate the share of each cell among all matches, from the cells that a pass compares.
 
     EM of a truncated product of multinomials: unseen cells get their expected counts.
     """

@@ -1,4 +1,4 @@
-"""The model of Fellegi and Sunter (1969): EM, match weights in bits, and the decision rule."""
+"""Implement the model of Fellegi and Sunter (1969): EM, match weights in bits, and the decision rule."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ BOUND = 1e-9
 """Least m- and u-probability of a level, and least distance of p from 0 and 1."""
 
 MOST_MATCHES = 1.5
-"""Matches per record of the smaller file from which on EM has taken similar pairs for matches."""
+"""Matches per record of the smaller file above which EM has probably confused similar pairs with matches."""
 
 START_M = 0.9
-"""The m-probability of full agreement to start from; the other levels share the rest."""
+"""Initial m-probability of full agreement; the other levels share the rest."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class EMSettings:
     """Parameters to estimate, and limits of EM."""
 
     p: float | None = None  # the share of matches, when it is known; estimated otherwise
-    start_p: float = 0.01  # where its estimate starts
+    start_p: float = 0.01  # initial value of the estimate
     most_p: float = 1.0  # upper limit of the estimate
-    # take u-probabilities from the agreement of all pairs, which are hardly ever matches, instead of
+    # take u-probabilities from the agreement of all pairs, nearly all of them non-matches, instead of
     # estimating them
     fixed_u: bool = False
     # pairs added to each level of each attribute, for m and for u unless that is fixed: the parameters of
@@ -47,34 +47,34 @@ class EMSettings:
 
 @dataclass(frozen=True, eq=False)
 class OutsidePairs:
-    """Pairs that were not compared, and count as non-matches: so u is that of all pairs.
+    """Pairs that blocking left out, counted as non-matches: so u is that of all pairs.
 
     Where pairs are compared because they agree on something, agreement on it is no rare event among them,
     and u-probabilities learned from them alone would make it worthless.
     """
 
-    pairs: float  # how many there are
-    # for each attribute how many of them are at each level, disagreement first
+    pairs: float  # number of them
+    # for each attribute the number at each level, disagreement first
     levels: tuple[FloatArray, ...]
 
     @property
     def joined(self) -> FloatArray:
-        """The levels of all attributes one after the other."""
+        """Concatenate the levels of all attributes."""
         return np.concatenate(self.levels)
 
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """Probabilities of a linkage model, levels in the order from disagreement to full agreement."""
+    """Parameters of the model, levels from disagreement to full agreement."""
 
-    m: Sequence[FloatArray]  # of every attribute, the probability of each level among matches; sums to one
-    u: Sequence[FloatArray]  # the same among other pairs
+    m: Sequence[FloatArray]  # probability of each level among matches, by attribute; sums to one
+    u: Sequence[FloatArray]  # u-probabilities, among other pairs
     p: float  # share of matches among the pairs of the model
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Probabilities):
-    """Result of EM; `p` is the share among the compared pairs, and those outside where there are any."""
+    """Result of EM; `p` is the share among the compared pairs and those outside."""
 
     # Before each iteration and at the end: log-likelihood of the pattern counts plus the log of the priors up
     # to a constant. It never falls.
@@ -84,12 +84,12 @@ class Estimate(Probabilities):
 
     @property
     def iterations(self) -> int:
-        """How many steps were made."""
+        """Number of EM iterations."""
         return len(self.log_posterior) - 1
 
 
 class _Model:
-    """Pattern counts, with the levels of all attributes one after the other in one vector."""
+    """Pattern counts, with the levels of all attributes in one vector."""
 
     def __init__(
         self, counts: PatternCounts, levels: Sequence[int], settings: EMSettings, outside: OutsidePairs | None
@@ -104,15 +104,15 @@ class _Model:
         self.match = np.empty(len(counts.counts))
 
     def proportions(self, counts: FloatArray) -> FloatArray:
-        """The most likely level probabilities of every attribute given expected counts of the levels."""
+        """Maximise over level probabilities given expected counts of the levels (M-step)."""
         return self.shares(counts + self.settings.prior)
 
     def shares(self, counts: FloatArray) -> FloatArray:
-        """What part of the pairs is at each level of every attribute."""
+        """Compute the share of the pairs at each level of every attribute."""
         return np.concatenate([bounded_proportions(part) for part in np.split(counts, self.ends)])
 
     def expect(self, m: FloatArray, u: FloatArray, p: float) -> tuple[float, FloatArray, FloatArray]:
-        """The log-posterior, and the expected counts of each level among matches and other pairs.
+        """Compute the log-posterior, and the expected level counts among matches and other pairs (E-step).
 
         The match probability of every pattern goes into `match`.
         """
@@ -128,12 +128,12 @@ class _Model:
 
     @property
     def pairs(self) -> float:
-        """All pairs, those outside among them."""
+        """Number of all pairs, those outside included."""
         return self.counts.pairs + self.outside
 
 
 class _Logarithms(NamedTuple):
-    """Of level probabilities among matches and among other pairs, of the share of matches and of the rest."""
+    """Logarithms of m- and u-probabilities, of the share of matches and of its complement."""
 
     m: FloatArray
     u: FloatArray
@@ -151,7 +151,7 @@ def _expectation(
     matches: FloatArray,
     others: FloatArray,
 ) -> float:
-    """Match probability of every pattern into `match`, level counts added up; returns the log-likelihood."""
+    """Write match probabilities of patterns to `match`, sum level counts; returns the log-likelihood."""
     likelihood = 0.0
     for g in range(counts.size):
         a, b = logs.p, logs.q
@@ -176,15 +176,15 @@ def estimate(
     settings: EMSettings,
     outside: OutsidePairs | None = None,
 ) -> Estimate:
-    """Estimate m, u and p by expectation maximisation.
+    """Estimate m, u and p by expectation maximisation (EM).
 
-    It starts from m = `START_M` at full agreement, u as it is among all pairs, and p = `start_p`.
+    Initial values: m = `START_M` at full agreement, u of all pairs, and p = `start_p`.
     """
     model = _Model(counts, levels, settings, outside)
     m = np.concatenate([np.append(np.full(n - 1, (1 - START_M) / (n - 1)), START_M) for n in levels])
     p = float(np.clip(settings.start_p if settings.p is None else settings.p, BOUND, 1 - BOUND))
     _, matches, others = model.expect(m, m, p)
-    # Of u that is counted and not estimated there is nothing to smooth.
+    # Fixed u-probabilities need no prior.
     u = (model.shares if settings.fixed_u else model.proportions)(matches + others)
     value, matches, others = model.expect(m, u, p)
     trace, converged = [value], False
@@ -230,7 +230,7 @@ def bounded_proportions(counts: FloatArray) -> FloatArray:
 def notes_on(
     attributes: Sequence[str], found: Estimate, settings: EMSettings, records: int, pairs: float
 ) -> tuple[str, ...]:
-    """Notes on what is doubtful in an estimate of `pairs` pairs; `records` are those of the smaller file."""
+    """Note doubtful properties of an estimate of `pairs` pairs; `records` are those of the smaller file."""
     notes = []
     if not found.converged:
         notes.append(
@@ -268,12 +268,12 @@ def notes_on(
 
 
 def level_weights(m: FloatArray, u: FloatArray) -> FloatArray:
-    """``log2(m / u)`` of every level, disagreement first (Fellegi and Sunter 1969)."""
+    """Compute ``log2(m / u)`` of every level, disagreement first (Fellegi and Sunter 1969)."""
     return np.asarray(np.log2(m) - np.log2(u))
 
 
 def pattern_weights(patterns: NDArray[np.uint8], weights: Sequence[FloatArray]) -> FloatArray:
-    """Match weight of every pattern, shape (G,): the sum over attributes, 0 for a missing value."""
+    """Compute the match weight of every pattern, shape (G,): the sum over attributes, 0 where missing."""
     total = np.zeros(len(patterns))
     for k, own in enumerate(weights):
         total += np.concatenate([[0.0], own])[patterns[:, k]]
@@ -283,7 +283,7 @@ def pattern_weights(patterns: NDArray[np.uint8], weights: Sequence[FloatArray]) 
 def compiled_weights(
     columns: Sequence[CodedColumn], comparisons: Sequence[Comparison], weights: Sequence[FloatArray]
 ) -> Weights:
-    """Match weights as compiled code reads them.
+    """Convert match weights for compiled code.
 
     Between two thresholds of an interpolated comparison the weight is linear in the similarity or the
     difference (Winkler 1990); from full agreement on, and where disagreement is full, it is constant.
@@ -311,7 +311,7 @@ def compiled_weights(
 
 
 class MatchWeights(LearnedLinker):
-    """Scores are match weights in bits: the sum over attributes of ``log2(m / u)`` at the level reached."""
+    """Scores pairs by match weights in bits: the sum over attributes of ``log2(m / u)`` at their level."""
 
     def __init__(
         self,
@@ -327,28 +327,28 @@ class MatchWeights(LearnedLinker):
 
     @property
     def even(self) -> float:
-        """The match weight at which a match is as likely as none, in bits."""
+        """Match weight of even odds, in bits."""
         return float(np.log2(1.0 - self.p) - np.log2(self.p))
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
-        odds = scores - self.even  # in place from here: there may be very many
+        """Compute ``p 2**w / (p 2**w + 1 - p)`` for a match weight w."""
+        odds = scores - self.even  # in place from here, as there may be very many
         odds *= np.log(2.0)
         return np.asarray(expit(odds, out=odds), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Match weights that divide pairs in three."""
+    """Thresholds on match weights that divide pairs in three."""
 
     link: float  # pairs with at least this weight, in bits, are linked; inf when no pair may be
     non_link: float  # pairs with less are non-linked; those between the two are for clerical review
-    # ``P(linked | U)`` that the rule then has: the share of non-matches that are linked
+    # ``P(linked | U)`` of the rule: the share of non-matches that are linked
     false_link_rate: float
     false_non_link_rate: float  # ``P(non-linked | M)``: the share of matches that are non-linked
 
     def outcomes(self, weights: FloatArray, counts: FloatArray) -> dict[str, float]:
-        """How many pairs of these weights are linked, clerical and non-linked."""
+        """Count how many pairs of these weights are linked, clerical and non-linked."""
         linked, non_linked = weights >= self.link, weights < self.non_link
         return {
             "linked": float(counts[linked].sum()),
@@ -369,7 +369,7 @@ def error_rate_thresholds(
     most_false_non_links: float,
     even: float,
 ) -> Thresholds:
-    """Link as many pairs, and leave as many out, as two error rates allow.
+    """Choose the thresholds that decide on most pairs within two error rates.
 
     Patterns are ordered by their weight; those of equal weight stay together, so that the rates are
     reached or stayed below. Where a pattern could be either, it is linked when a match is at least as
@@ -398,6 +398,6 @@ def error_rate_thresholds(
 
 
 def _shares(counts: NDArray[np.generic]) -> FloatArray:
-    """Counts as shares of their sum; zeros stay zeros."""
+    """Normalise counts by their sum; zeros stay zeros."""
     amounts = counts.astype(np.float64)
     return np.asarray(amounts / (amounts.sum() or 1.0))

@@ -1,4 +1,4 @@
-"""Compiled code that walks over pairs."""
+"""Compare pairs of records, and count their patterns or weights, in compiled code."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from linkrisk.arrays import ByteArray, FloatArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
 
 LEVEL_BITS = 3
-"""Bits of a pattern that one attribute takes: 0 missing, 1 disagreement, higher ones agreement."""
+"""Bits per attribute of a pattern: 0 missing, 1 disagreement, higher ones agreement."""
 
 MOST_ATTRIBUTES = 63 // LEVEL_BITS
 
 
 class Coded(NamedTuple):
-    """Two files as compiled code reads them, K attributes; codes count through all attributes.
+    """Two coded files of K attributes; codes are numbered through all attributes.
 
     A *slot* is a distinct value of an attribute among the candidates; the last slot of each attribute
     stands for a missing value.
     """
 
-    query_code: IntArray  # (queries, K): the distinct value, -1 missing
+    query_code: IntArray  # (queries, K): index of the distinct value, -1 missing
     candidate_slot: IntArray  # (K, candidates)
     slot_first: LongArray  # (K + 1,): where the slots of each attribute begin
     segment_first: LongArray  # (distinct query values + 1,): where the segments of each begin
@@ -37,9 +37,9 @@ class Coded(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """Which pairs are compared: those with equal keys; all of them when there is no key (B = 0)."""
+    """Blocking of pairs by equal keys; all pairs when there is no key (B = 0)."""
 
-    key: IntArray  # (queries, B): code of each query's key, -1 when missing or met by no candidate
+    key: IntArray  # (queries, B): code of each query's key, -1 when missing or without candidates
     first: LongArray  # (codes + 1,): where the members of each code begin
     member: IntArray  # candidates with that key
 
@@ -56,9 +56,9 @@ class Weights(NamedTuple):
 
 @kernel
 def compared(blocks: Blocks, row: int, stamp: int, mark: LongArray, found: IntArray) -> int:
-    """Write the candidates that a query is compared with into `found`; return how many.
+    """Write the candidates of a query's blocks to `found`; return their number.
 
-    `mark` is the stamp of candidates that were found; no two calls may have the same.
+    `mark` stamps candidates already found; no two calls may use the same stamp.
     """
     size = 0
     for b in range(blocks.key.shape[1]):
@@ -76,7 +76,7 @@ def compared(blocks: Blocks, row: int, stamp: int, mark: LongArray, found: IntAr
 
 @kernel
 def _enlarged(table: LongArray) -> LongArray:
-    """A hash table of twice the size with the same content."""
+    """Rehash a table into one of twice the size."""
     larger = np.full((2 * len(table), 2), -1, dtype=np.int64)
     for at in range(len(table)):
         if table[at, 0] >= 0:
@@ -88,7 +88,7 @@ def _enlarged(table: LongArray) -> LongArray:
 
 @kernel(inline="always")
 def _place(table: LongArray, pattern: int) -> int:
-    """Place of a pattern in a table whose size is a power of two (linear probing)."""
+    """Find the position of a pattern in a table whose size is a power of two (linear probing)."""
     mask = len(table) - 1
     mixed = (pattern ^ (pattern >> 31)) * 0x1E3779B97F4A7C15
     place = (mixed ^ (mixed >> 32)) & mask
@@ -110,7 +110,7 @@ def _paint(coded: Coded, code: int, shift: int, lookup: LongArray) -> None:
 def _clean(
     coded: Coded, code: int, least_level: int, blank: float | np.int64, lookup: NDArray[np.generic]
 ) -> None:
-    """Undo painting of segments of at least some level."""
+    """Clear the marks of segments of at least some level."""
     for segment in range(coded.segment_first[code], coded.segment_first[code + 1]):
         if coded.level[segment] >= least_level:
             for slot in range(coded.start[segment], coded.stop[segment]):
@@ -121,7 +121,7 @@ def _clean(
 def _find_patterns(
     coded: Coded, row: int, candidates: IntArray, lookup: LongArray, pattern: LongArray
 ) -> None:
-    """Write the patterns of a query with some candidates into the beginning of `pattern`."""
+    """Write the patterns of a query with some candidates to the beginning of `pattern`."""
     pattern[: candidates.size] = 0
     for k in range(coded.candidate_slot.shape[0]):
         code = coded.query_code[row, k]
@@ -136,7 +136,7 @@ def _find_patterns(
 
 @kernel
 def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: LongArray) -> LongArray:
-    """Count the agreement patterns of queries `first`..`last`-1 with the candidates they are compared with.
+    """Count the agreement patterns of queries `first` to `last`-1 with the candidates of their blocks.
 
     `table` (power of two, 2) is a hash table of patterns, -1 where it is empty, and their counts; the result
     is the same array or a larger one.
@@ -167,7 +167,7 @@ def count_patterns(coded: Coded, blocks: Blocks, first: int, last: int, table: L
 
 @kernel
 def _between(difference: float, knot: FloatArray, height: FloatArray) -> float:
-    """The piecewise linear function through the knots, constant outside of them."""
+    """Interpolate linearly between the knots; constant outside."""
     after = 0
     while after < knot.size and knot[after] < difference:
         after += 1
@@ -197,7 +197,7 @@ def _paint_weights(coded: Coded, weights: Weights, k: int, code: int, lookup: Fl
 def add_weights(
     coded: Coded, blocks: Blocks, weights: Weights, rows: NDArray[np.intp], total: FloatArray
 ) -> None:
-    """Write the match weight of some queries with every candidate into `total`, (rows, candidates).
+    """Write the match weight of some queries with every candidate to `total`, (rows, candidates).
 
     -inf where a pair is not compared.
     """
@@ -229,7 +229,7 @@ def add_weights(
 class Groups(NamedTuple):
     """Candidates by their keys, P passes one after the other."""
 
-    key: LongArray  # (queries, P): code of each query's key, -1 when missing or met by no candidate
+    key: LongArray  # (queries, P): code of each query's key, -1 when missing or without candidates
     first: LongArray  # (codes + 1,): where the members of each code begin
     member: IntArray  # candidates with that key
 
@@ -244,7 +244,7 @@ def fill_pairs(
     candidate: IntArray,
     at: ByteArray,
 ) -> int:
-    """Write the pairs of queries `first`..`last`-1, each once with the first pass that has it.
+    """Write the pairs of queries `first` to `last`-1, each once with the first pass that has it.
 
     `mark` holds the last query that each candidate was found with. Returns how many pairs there are.
     """
@@ -283,14 +283,14 @@ def near_levels(
     candidate: IntArray,
     level: ByteArray,
 ) -> None:
-    """Write 0 where a number is missing, else 1 plus the thresholds that the difference does not exceed."""
+    """Write 0 where a number is missing, else 1 plus the number of thresholds not exceeded."""
     for at in range(query.size):
         a, b = first[query[at]], second[candidate[at]]
         level[at] = 0
         if a == a and b == b:
             level[at] = 1
             for threshold in thresholds:
-                # As where all pairs are compared: the rounding is relative to the larger value or threshold.
+                # As for all pairs: the rounding error is relative to the larger value or threshold.
                 if abs(a - b) <= threshold + rounding * (abs(a) + threshold):
                     level[at] += 1
 
@@ -304,7 +304,7 @@ def add_agreement(
     candidate: IntArray,
     weight: FloatArray,
 ) -> None:
-    """Add to the weight of every pair with equal codes the `extra` weight of their value."""
+    """Add the `extra` weight of their common value to the weight of every pair with equal codes."""
     for at in range(query.size):
         a = first[query[at]]
         if a >= 0 and a == second[candidate[at]]:

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage as a linker: its settings, and learning them from two files."""
+"""Learn a probabilistic linker from two files, by its settings."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class Probabilistic(ProbabilisticParameters, Linker):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The blocking keys, or the columns of the passes."""
+        """List the blocking keys, or the columns of the passes."""
         return (*self.blocking, *dict.fromkeys(name for one in self.passes for name in one.columns))
 
     @property
     def lists_links(self) -> bool:
-        """With passes."""
+        """Whether the linker decides on links, as passes do."""
         return bool(self.passes)
 
     def _check_rates(self) -> None:
@@ -150,7 +150,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
 
     @classmethod
     def restored(cls, parameters: Mapping[str, Any], task: LinkageTask) -> LearnedLinker:
-        """A linker with these probabilities (see `Linker.restored`)."""
+        """Make a linker with these probabilities (see `Linker.restored`)."""
         restore = restored_passes if parameters.get("passes") else restored_linker
         return restore(parameters, task)
 
@@ -164,7 +164,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
                 )
         usual = {name: USUAL[task.schema.scale(name)] for name in task.query_attributes}
         if self.passes:
-            # Weights of pairs of passes are those of levels.
+            # Weights of pairs of passes are computed by level.
             usual = {name: replace(how, disagreement=None) for name, how in usual.items()}
         return usual | given
 
@@ -191,7 +191,7 @@ class Probabilistic(ProbabilisticParameters, Linker):
         pairs: int,
         helpers: Helpers | None,
     ) -> dict[str, Any]:
-        """Pairs by outcome; those that were not compared are non-links."""
+        """Count pairs by outcome; those that were not compared are non-links."""
         if any(how.disagreement is not None for how in learned.files.comparisons):
             return {name: int(count) for name, count in learned.outcomes(thresholds, helpers).items()}
         weights = pattern_weights(counts.patterns, learned.level_weights)

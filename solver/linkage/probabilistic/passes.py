@@ -1,4 +1,4 @@
-"""Probabilistic linkage in passes: one m and u learned from the pairs of all passes, and the thresholds."""
+"""Link in several blocking passes, with m and u learned from the pairs of all passes."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.remote import Deferred
 
 _FEWEST = 1 << 14
-"""Pairs of passes in a task: fewer are not worth their way."""
+"""Minimum pairs of a task: fewer are not worth sending."""
 
 
 Patterns = tuple[NDArray[np.integer], LongArray]
-"""Of some pairs: which of the distinct patterns each has, and these in the order of their first pairs."""
+"""Patterns of some pairs: the number of each one's pattern, and the distinct patterns."""
 
 
 def patterns_of(pairs: Pairs, levels: Sequence[PairLevels]) -> Patterns:
@@ -63,7 +63,7 @@ def patterns_of(pairs: Pairs, levels: Sequence[PairLevels]) -> Patterns:
 
 @dataclass(frozen=True, eq=False)
 class RangeOfQueries:
-    """Some queries with the candidates that a pass compares with one of them, so many."""
+    """Some queries with the number of candidates in their blocks."""
 
     groups: Groups
     levels: tuple[PairLevels, ...]
@@ -73,7 +73,7 @@ class RangeOfQueries:
 def range_share(
     groups: Groups, levels: Sequence[PairLevels], first: int, last: int
 ) -> Deferred[RangeOfQueries]:
-    """Share of the queries from `first` up to, but not with `last`."""
+    """Extract the queries from `first` to `last`-1."""
     return Deferred(_cut_range, groups, tuple(levels), first, last)
 
 
@@ -87,7 +87,7 @@ def _cut_range(groups: Groups, levels: Sequence[PairLevels], first: int, last: i
 def compared_by(
     helpers: Helpers, joined: JoinedFiles, levels: Sequence[PairLevels]
 ) -> Iterator[tuple[Pairs, Patterns]]:
-    """Yield all pairs in the order of queries, some at a time, with the patterns that workers found."""
+    """Yield all pairs in the order of queries, in batches, with the patterns that workers found."""
     ranges: list[tuple[int, int]] = []
 
     def plan(many: int) -> list[Deferred[RangeOfQueries]]:
@@ -96,7 +96,7 @@ def compared_by(
         return [range_share(joined.groups, levels, *ends) for ends in ranges]
 
     waiting: dict[int, Patterns] = {}
-    pairs = joined.batches(ranges)  # read when the first answer is there, and the ranges are known
+    pairs = joined.batches(ranges)  # read with the first answer, when the ranges are known
     following = 0
     for at, patterns in helpers.answers(None, _compare, plan):
         waiting[at] = patterns
@@ -106,7 +106,7 @@ def compared_by(
 
 
 def _compare(given: None, share: Deferred[RangeOfQueries], clock: Clock) -> Patterns:
-    """Compare the pairs of some queries, at a worker; the parent finds the pairs again by itself."""
+    """Compare the pairs of some queries on a worker; the parent finds the pairs itself."""
     del given
     some = share.made()
     for attribute in some.levels:
@@ -123,7 +123,7 @@ RANDOM_PAIRS = 1 << 22
 _AT_ONCE = 1 << 20
 
 _DEARER = 5
-"""Pairs of all pairs that cost as much as a pair of a pass, whose values are compared one by one."""
+"""Relative cost of a pair of a pass, compared value by value, in pairs of coded files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +131,16 @@ class ComparedPairs:
     """Every pair of some pass, once, in the order of queries."""
 
     pairs: Pairs
-    pattern: IntArray  # (pairs,): which of the patterns each has
+    pattern: IntArray  # (pairs,): number of each one's pattern
     counts: PatternCounts
 
 
 def compare_pairs(
     joined: JoinedFiles, levels: Sequence[PairLevels], helpers: Helpers | None = None
 ) -> ComparedPairs:
-    """Compare the pairs of all passes, and number their patterns as they come."""
+    """Compare the pairs of all passes, and number their patterns in order of appearance."""
     number: dict[int, int] = {}
-    # Room for all; memory is taken only where something is written.
+    # Allocated for all; the system provides memory when it is written.
     most = sum(joined.pairs)
     room = Pairs(np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.uint8))
     pattern, size = np.empty(most, dtype=np.int32), 0
@@ -164,7 +164,7 @@ def compare_pairs(
 def outside_pairs(
     compared: ComparedPairs, levels: Sequence[PairLevels], queries: int, candidates: int, seed: int
 ) -> OutsidePairs:
-    """Levels of agreement of the pairs that no pass compares, from all pairs or a random sample."""
+    """Count levels of agreement of the pairs outside all passes, from all pairs or a random sample."""
     every = queries * candidates
     if every <= RANDOM_PAIRS:
         query, candidate = (side.ravel().astype(np.int32) for side in np.indices((queries, candidates)))
@@ -184,7 +184,7 @@ def outside_pairs(
 def _among_all(attribute: PairLevels, query: IntArray, candidate: IntArray, every: int) -> FloatArray:
     """Estimate the number of all pairs at each level, disagreement first, from a sample.
 
-    Equal values are counted, not drawn: they may be too rare for a sample.
+    Pairs of equal values are counted exactly: they may be too rare for a sample.
     """
     size = attribute.comparison.levels
     drawn, twins = np.zeros(size), 0
@@ -215,7 +215,7 @@ class PassFiles:
     """Two files, and the compared pairs of all passes."""
 
     attributes: tuple[str, ...]
-    comparisons: tuple[Comparison, ...]  # of each attribute, in its units
+    comparisons: tuple[Comparison, ...]  # comparisons, in units of each attribute
     levels: tuple[PairLevels, ...]
     joined: JoinedFiles
     compared: ComparedPairs
@@ -240,7 +240,7 @@ class PassFiles:
 
 
 class LearnedPasses(MatchWeights):
-    """Scores are match weights in bits; a pair that no pass compares cannot be a match."""
+    """Scores pairs by match weights in bits; a pair that no pass compares cannot be a match."""
 
     def __init__(
         self,
@@ -262,16 +262,16 @@ class LearnedPasses(MatchWeights):
 
     @property
     def scored_pairs(self) -> ScoredPairs:
-        """Every pair that a pass compares, with its match weight."""
+        """List every pair of the passes with its match weight."""
         return self._pairs
 
     def scores(self, rows: IndexArray) -> FloatArray:
-        """Match weights of some queries with every candidate; -inf where no pass compares them."""
+        """Compute match weights of some queries with every candidate; -inf where no pass compares them."""
         return self.scored_pairs.dense(rows)
 
 
 def parse_band(text: str) -> tuple[float, float]:
-    """Read two match probabilities, as in ``0.5,0.9``; DataError on anything else."""
+    """Parse two match probabilities, as in ``0.5,0.9``; DataError on anything else."""
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
@@ -285,7 +285,7 @@ def learn_in_passes(
     em: EMSettings,
     settings: ProbabilisticParameters,
 ) -> LearnedPasses:
-    """Compare the pairs of all passes and learn from them.
+    """Learn from the pairs of all passes.
 
     Pairs that no pass compares count as non-matches: u is that of all pairs, and p the share of matches among
     all pairs, whatever the keys are. There are at most `MOST_MATCHES` times as many matches as records of
@@ -295,7 +295,7 @@ def learn_in_passes(
     records = len(task.queries), len(task.candidates)
     outside = outside_pairs(files.compared, files.levels, *records, task.seed)
     counts = files.compared.counts
-    # Without a known share, millions of similar pairs may be likelier as matches than as others.
+    # Without a known share, EM may confuse millions of similar pairs with matches.
     most = min(records) / (records[0] * records[1])
     em = replace(em, start_p=min(0.5, most), most_p=min(1.0, MOST_MATCHES * most))
     found, parameters, notes = estimated(
@@ -316,7 +316,7 @@ def learn_in_passes(
 
 
 def _weights_and_counts(learned: LearnedPasses) -> tuple[FloatArray, FloatArray]:
-    """Match weights and their frequencies: those of patterns, or of single pairs with frequency weights."""
+    """List match weights and their counts: by pattern, or by pair with frequency weights."""
     if learned.parameters["frequency_weights"]:
         scores = learned.scored_pairs.score
         return scores, np.ones(scores.size)
@@ -343,7 +343,7 @@ def _thresholds(learned: LearnedPasses, settings: ProbabilisticParameters) -> Th
 
 
 def restored_passes(parameters: Mapping[str, Any], task: LinkageTask) -> LearnedPasses:
-    """Apply parameters that were learned before to the files of a task."""
+    """Apply learned parameters to the files of a task."""
     read = read_parameters(parameters, task)
     try:
         passes = [parse_pass(str(text)) for text in parameters["passes"]]

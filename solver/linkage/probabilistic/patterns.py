@@ -1,4 +1,4 @@
-"""Agreement patterns of all pairs of records, counted without ever holding the pairs."""
+"""Count the agreement patterns of all pairs of records, without storing the pairs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ROWS_PER_TASK = 256
 _SMALLEST_TABLE = 1 << 12
 
 LARGEST_TABLE = 1 << 25
-"""Rows of one thread's table of patterns, at most half of them in use: 512 MB."""
+"""Rows of one thread's hash table of patterns, at most half of them used: 512 MB."""
 
 
 @dataclass(frozen=True, eq=False)
 class PatternCounts:
-    """How often each agreement pattern occurs."""
+    """Frequencies of the agreement patterns."""
 
     # (G, K): the level of each attribute: 0 missing in a record of the pair, 1 disagreement, higher ones
     # agreement up to full agreement
@@ -38,12 +38,12 @@ class PatternCounts:
 
     @property
     def pairs(self) -> float:
-        """How many pairs were compared."""
+        """Number of compared pairs."""
         return float(self.counts.sum())
 
 
 def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None) -> PatternCounts:
-    """Compare all pairs of records, or those that share a blocking key, on all cores.
+    """Count patterns of all pairs of records, or those that share a blocking key, on all cores.
 
     Memory grows with the patterns that occur, not with the pairs.
     """
@@ -54,7 +54,7 @@ def agreement_patterns(coded: Coded, blocks: Blocks, threads: int | None = None)
 def table_of_patterns(
     coded: Coded, blocks: Blocks, threads: int, stop: Callable[[], bool] = lambda: False
 ) -> LongArray:
-    """The same as a table, shape (G, 2): patterns as codes in ascending order, and how often each occurs."""
+    """Count patterns as a table, shape (G, 2): codes of patterns in ascending order, and frequencies."""
     queries = len(coded.query_code)
     firsts = iter(range(0, queries, _ROWS_PER_TASK))  # shared by the threads: next() is atomic
 
@@ -75,7 +75,7 @@ def table_of_patterns(
 
 
 def _check_patterns(rows: int) -> None:
-    """Refuse a table of more than `LARGEST_TABLE` rows, half of which may be in use."""
+    """Refuse a table of more than `LARGEST_TABLE` rows."""
     if rows > LARGEST_TABLE:
         raise UsageError(
             f"there are more than {LARGEST_TABLE // 2:,} agreement patterns: compare fewer "
@@ -84,7 +84,7 @@ def _check_patterns(rows: int) -> None:
 
 
 def added_up(tables: Sequence[LongArray]) -> LongArray:
-    """Add up tables of patterns; counts are integers, so that the order does not matter."""
+    """Add tables of patterns, which have integer counts."""
     table = np.concatenate(tables)
     keys, place = np.unique(table[:, 0], return_inverse=True)
     _check_patterns(2 * keys.size)
@@ -94,14 +94,14 @@ def added_up(tables: Sequence[LongArray]) -> LongArray:
 
 
 def as_counts(table: LongArray, attributes: int) -> PatternCounts:
-    """A table of patterns with their levels."""
+    """Decode a table of patterns to levels."""
     shifts = LEVEL_BITS * np.arange(attributes)
     levels = (table[:, :1] >> shifts) & ((1 << LEVEL_BITS) - 1)
     return PatternCounts(levels.astype(np.uint8), table[:, 1].astype(np.float64))
 
 
 MOST_RANGES = 2
-"""Attributes whose differences count: more would need tables of more dimensions."""
+"""Most attributes compared by differences: each adds a dimension to a table."""
 
 _PAIR, _GROUPED, _RANGE, _BOTH = 1e-9, 0.2e-6, 0.15e-6, 0.3e-6
 """Seconds, roughly: to compare an attribute of a pair on two cores; to put a record into groups; to count a
@@ -110,7 +110,7 @@ range of one attribute for a record, and of two."""
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How values of an attribute agree."""
+    """Agreement of the values of an attribute."""
 
     column: CodedColumn
     # (queries,), (candidates,): codes of query values, and slots of candidate values; -1 missing
@@ -121,7 +121,7 @@ class Agreement:
 
     @classmethod
     def of(cls, column: CodedColumn, comparison: Comparison, kinds: tuple[Kinds, Kinds]) -> Agreement:
-        """That of one attribute, of the first records of all kinds."""
+        """Build the agreement of one attribute, for the first records of all kinds."""
         query, candidate = column.query_code[kinds[0].first], column.candidate_slot[kinds[1].first]
         ranges = comparison.measure in DIFFERENCES
         return cls(column, query.astype(np.intp), candidate.astype(np.intp), comparison.levels - 1, ranges)
@@ -133,7 +133,7 @@ class Agreement:
 
     @property
     def steps(self) -> int:
-        """All pairs, those of known values if any are missing, and each level."""
+        """List all pairs, those of known values if any are missing, and each level."""
         return 1 + self.lacking + self.levels
 
     @property
@@ -142,11 +142,11 @@ class Agreement:
         return int(self.column.slot_value.size)
 
     def level(self, step: int) -> int:
-        """The level that pairs reach at least at a step; 0 or less where it is not one of agreement."""
+        """Lowest level of pairs counted at a step; 0 or less without agreement."""
         return step - self.lacking
 
     def reached(self, level: int) -> tuple[IndexArray, IndexArray]:
-        """From which slot up to which each query value agrees at least at a level (1 is the lowest)."""
+        """Find the slots in which each query value agrees at least at a level (1 is the lowest)."""
         segments = self.column.segments
         many = segments.start.size // max(1, segments.number.size)
         place = np.arange(segments.number.size) * many + many - self.levels + level - 1
@@ -154,7 +154,7 @@ class Agreement:
 
 
 class Grouped(NamedTuple):
-    """Records of both files by group: only those of one group are compared."""
+    """Records of both files by group: pairs are formed within groups."""
 
     query: IndexArray  # (any,): rows
     candidate: IndexArray
@@ -162,7 +162,7 @@ class Grouped(NamedTuple):
     of_candidate: IndexArray
 
     def known(self, attribute: Agreement) -> Grouped:
-        """Those whose value is known."""
+        """Select those whose value is known."""
         first = attribute.query[self.query] >= 0
         second = attribute.candidate[self.candidate] >= 0
         return Grouped(
@@ -170,7 +170,7 @@ class Grouped(NamedTuple):
         )
 
     def equal(self, attribute: Agreement) -> Grouped:
-        """Those whose value is equal to one of the other file, in smaller groups."""
+        """Split groups by equal values."""
         start, stop = attribute.reached(1)
         slot = np.append(np.where(start < stop, start, -1), -1)[attribute.query[self.query]]
         other, width = attribute.candidate[self.candidate], attribute.slots + 1
@@ -183,7 +183,7 @@ class Grouped(NamedTuple):
         return Grouped(self.query[own], self.candidate[its], first[own], second[its])
 
     def pairs(self, times: tuple[LongArray, LongArray]) -> int:
-        """Number of pairs; `times` are the numbers of records that rows represent."""
+        """Count the pairs; `times` are the numbers of records that rows represent."""
         groups = 1 + max(int(self.of_query.max(initial=-1)), int(self.of_candidate.max(initial=-1)))
         first, second = np.zeros(groups, dtype=np.int64), np.zeros(groups, dtype=np.int64)
         np.add.at(first, self.of_query, times[0][self.query])
@@ -194,7 +194,7 @@ class Grouped(NamedTuple):
 def worth_counting_jointly(
     columns: Sequence[CodedColumn], comparisons: Sequence[Comparison], kinds: tuple[Kinds, Kinds]
 ) -> bool:
-    """Whether patterns can be counted like this, and sooner than pair by pair."""
+    """Whether joint counting is possible, and faster than pair by pair."""
     if any(how.measure in SIMILARITIES for how in comparisons):
         return False
     queries, candidates = (side.first.size for side in kinds)
@@ -212,13 +212,13 @@ def worth_counting_jointly(
 def joint_table(
     columns: Sequence[CodedColumn], comparisons: Sequence[Comparison], kinds: tuple[Kinds, Kinds]
 ) -> LongArray:
-    """Patterns as codes in ascending order, and how often each occurs, shape (G, 2).
+    """Count patterns jointly: codes in ascending order, and frequencies, shape (G, 2).
 
     See `patterns.table_of_patterns`. At most `MOST_RANGES` attributes are compared by differences, and none
     by similarity.
     """
     attributes = [Agreement.of(*each, kinds) for each in zip(columns, comparisons, strict=True)]
-    # Ranges last: they are counted within the groups of equal values.
+    # Ranges last: they are counted within groups of equal values.
     order = sorted(range(len(attributes)), key=lambda k: attributes[k].ranges)
     equal = [attributes[k] for k in order if not attributes[k].ranges]
     ranges = [attributes[k] for k in order if attributes[k].ranges]
@@ -242,7 +242,7 @@ def joint_table(
 
 
 def _refined(groups: Grouped, attributes: Sequence[Agreement]) -> Iterator[tuple[tuple[int, ...], Grouped]]:
-    """The groups of records for every choice of steps of attributes compared by equality."""
+    """Yield the groups of records for every combination of steps of attributes compared by equality."""
     if not attributes:
         yield (), groups
         return
@@ -257,7 +257,7 @@ def _refined(groups: Grouped, attributes: Sequence[Agreement]) -> Iterator[tuple
 def _in_ranges(
     groups: Grouped, ranges: Sequence[Agreement], times: tuple[LongArray, LongArray]
 ) -> LongArray | int:
-    """Pairs of a group for every choice of steps of attributes compared by differences."""
+    """Count pairs of a group for every combination of steps of attributes compared by differences."""
     if not ranges:
         return groups.pairs(times)
     own, others = ranges[0], ranges[1:]
@@ -277,7 +277,7 @@ def _one_range(
     others: Sequence[Agreement],
     times: tuple[LongArray, LongArray],
 ) -> LongArray | int:
-    """Pairs that reach a level of one attribute, for every choice of steps of another where there is one."""
+    """Count pairs that reach a level of one attribute, for every step of another, if there is one."""
     places = _Places.of(groups, own, level)
     if not others:
         return places.pairs(times)
@@ -304,7 +304,7 @@ def _one_range(
 
 
 class _Places(NamedTuple):
-    """Candidates by group and value, and from where up to where each query reaches a level."""
+    """Candidates sorted by group and value, with the range of each query at each level."""
 
     groups: Grouped
     order: IndexArray
@@ -330,7 +330,7 @@ class _Places(NamedTuple):
 
 @kernel(inline="always")
 def _below(tree: LongArray, slot: int) -> int:
-    """Sum of the tree before a slot."""
+    """Sum a Fenwick tree below a slot."""
     found = 0
     while slot > 0:
         found += tree[slot]
@@ -339,7 +339,7 @@ def _below(tree: LongArray, slot: int) -> int:
 
 
 class _Ranges(NamedTuple):
-    """From which candidate up to which, and from which slot up to which at each level."""
+    """Ranges of candidates, and of slots at each level."""
 
     first: IndexArray  # (queries,)
     last: IndexArray
@@ -356,7 +356,7 @@ def _count_both(
     ends: IndexArray,
     slots: int,
 ) -> LongArray:
-    """Count pairs whose candidate is in the range of the query, and whose slot is in each of some others.
+    """Count pairs whose candidate is in the query's range, and whose slot is in each of some ranges.
 
     Candidates are added to a tree of partial sums (Fenwick 1994) over their slots; the content of a range is
     the difference between its end and its beginning. `ends` (2 queries,) are the beginnings (numbers of
