@@ -1,4 +1,4 @@
-"""Re-identification of held-out records by an intruder who has learned from the others."""
+"""Measure re-identification of held-out records by an intruder who has learned from the others."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from linkrisk.solver.worst_case.search import Start
 Ends = tuple[float, float]
 
 LEVEL = 0.95
-"""Of all intervals."""
+"""Confidence level of all intervals."""
 
 _NORMAL = float(stats.norm.ppf((1.0 + LEVEL) / 2.0))
 
 
 def rate_interval(rates: FloatArray, most: float) -> Ends:
-    """The 95 % interval of the mean link rate over random splits of one file; `rates` (splits,).
+    """Compute the 95 % interval of the mean link rate over random splits of one file; `rates` (splits,).
 
     The file is given and who is known to the intruder is random, so that splits are independent draws, though
     they share records: ``v = s**2 / S`` is the variance of the mean p of S rates. The interval is that of
@@ -75,7 +75,7 @@ def rate_interval(rates: FloatArray, most: float) -> Ends:
 
 
 def wilson(share: float, size: float) -> Ends:
-    """Wilson's 95 % interval of a share of `size` records (Wilson 1927, JASA 22, 209-212)."""
+    """Compute Wilson's 95 % interval of a share of `size` records (Wilson 1927, JASA 22, 209-212)."""
     square = _NORMAL**2
     middle = (share + square / (2.0 * size)) / (1.0 + square / size)
     half = (
@@ -88,7 +88,7 @@ def wilson(share: float, size: float) -> Ends:
 
 
 def mean_interval(values: FloatArray) -> Ends | None:
-    """Student's 95 % interval of the mean of a difference within splits; None of a single split."""
+    """Compute Student's 95 % interval of a mean difference within splits; None for a single split."""
     if values.size < 2:
         return None
     student = float(stats.t.ppf((1.0 + LEVEL) / 2.0, values.size - 1))
@@ -97,13 +97,13 @@ def mean_interval(values: FloatArray) -> Ends | None:
 
 
 def independent_records(weight: FloatArray) -> float:
-    """How many records of equal weight say as much as these: ``(sum w)**2 / sum w**2``."""
+    """Compute the effective number of weighted records: ``(sum w)**2 / sum w**2``."""
     return float(weight.sum() ** 2 / np.square(weight).sum())
 
 
 @dataclass(frozen=True)
 class HeldOutRate:
-    """The splits of one share and one family."""
+    """Summary of the splits of one share and one family."""
 
     aggregator: str  # ``equal-weights`` for the intruder who learns nothing
     share: float  # of the records that the intruder knows
@@ -126,7 +126,7 @@ class HeldOutRate:
 def summarised(
     trials: Sequence[Trial], worst: Mapping[str, float], blocks: int, worth: float
 ) -> tuple[HeldOutRate, ...]:
-    """Summarise the trials of each share and family, shares ascending; `worth` is in independent records."""
+    """Summarise the trials of each share and family, shares ascending; `worth` is in effective records."""
     names = list(dict.fromkeys(trial.aggregator for trial in trials))
     found = []
     for share in sorted({trial.share for trial in trials}):
@@ -171,22 +171,22 @@ def _mean(shares: Iterable[float | None]) -> float | None:
 
 
 def _attacked_once(trials: Sequence[Trial], blocks: int, worth: float) -> float:
-    """Records attacked in any of the splits, as many as independent ones: expected, of random splits."""
+    """Estimate the expected number of records attacked in any split, in effective records."""
     share = trials[0].attacked / blocks
     return worth * (1.0 - (1.0 - share) ** len(trials))
 
 
 SHARES = (0.1, 0.25, 0.5)
-"""Of the records that the intruder knows."""
+"""Shares of the records that the intruder knows."""
 
 SPLITS = 5
-"""Random splits of each share, where there is time."""
+"""Random splits of each share, if time allows: more narrow the interval."""
 
 MATCHED = 1_500
-"""Candidates up to which records are matched one to one: the time grows with their cube."""
+"""Most candidates matched one to one: the time grows with their cube."""
 
 _LEAST_SECONDS = 0.25
-"""For one search; with less there are fewer splits."""
+"""Minimum seconds of a search; with less time there are fewer splits."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,18 +205,18 @@ class HeldOutRisk(MeasureResult):
 
     @property
     def _strongest(self) -> tuple[HeldOutRate, ...]:
-        """The rates where most is known."""
+        """Select the rates at the largest share."""
         return tuple(rate for rate in self.rates if rate.share == self.shares[-1])
 
     @property
     def _best(self) -> HeldOutRate:
-        """The family with the highest of these; equal weights where nothing was learned."""
+        """Find the family with the highest of these; equal weights where nothing was learned."""
         learned = [rate for rate in self._strongest if rate.aggregator != EQUAL]
         return max(learned or self._strongest, key=lambda rate: rate.held_out)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Held-out rates where most is known, the gap of the highest, and the same one to one."""
+        """Report held-out rates at the largest share, the gap of the highest, and the same one to one."""
         known, best = f"{100.0 * self.shares[-1]:g} % known", self._best
         found = [
             Finding(
@@ -239,7 +239,7 @@ class HeldOutRisk(MeasureResult):
 
     @property
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
-        """Every rate that the report shows, in its own words; of the records that are not known."""
+        """List every rate in the report as an attack, on the records that are not known."""
         found = []
         for rate in self.rates:
             key, known = rate.aggregator.replace("-", "_"), f"{100.0 * rate.share:g} % known"
@@ -253,7 +253,7 @@ class HeldOutRisk(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The best of the learned attacks beside equal weights and the worst case."""
+        """Compare the best learned attack with equal weights and the worst case."""
         best, equal = self._best, next(rate for rate in self._strongest if rate.aggregator == EQUAL)
         text = (
             f"an intruder who knows {100.0 * best.share:g} % of the records and learns from them links "
@@ -295,7 +295,7 @@ class HeldOutRisk(MeasureResult):
 
 
 class HeldOut(Measure):
-    """The attack of an intruder who knows the truth for a share of the records."""
+    """Measures the attack of an intruder who knows a share of the true links."""
 
     name: ClassVar[str] = "held-out"
     title: ClassVar[str] = "Held-out attack: an intruder who knows a share of the records"
@@ -306,13 +306,13 @@ class HeldOut(Measure):
         self._learner = learner
 
     def lacking(self, task: RiskTask) -> str | None:
-        """Enough records for one split."""
+        """Require enough records for one split."""
         if not _usable(task.records):
             return f"a split needs {LEAST_RECORDS} known and {LEAST_RECORDS} attacked records"
         return None
 
     def take(self, task: RiskTask, clock: Clock) -> HeldOutRisk:
-        """Split after split, each with all shares and families, so that time that runs out is fair to all."""
+        """Run split after split, each with all shares and families, to spread the time evenly."""
         shares, pair = _usable(task.records), task.first.pair
         counts = record_counts(task.first)
         trials = list(self._trials(task, clock, shares))
@@ -328,7 +328,7 @@ class HeldOut(Measure):
         )
 
     def _trials(self, task: RiskTask, clock: Clock, shares: Sequence[float]) -> Iterator[Trial]:
-        """All trials that there is time for, and at least the first of equal weights."""
+        """Run the trials that time allows, and at least the first of equal weights."""
         names = list(task.worst.results)
         for number in range(SPLITS):
             # What searches have left over may be enough for another split.
@@ -351,7 +351,7 @@ class HeldOut(Measure):
 
 
 class _Intruder:
-    """One split: what every family learns, and links."""
+    """One split with the links of every learned family."""
 
     def __init__(self, task: RiskTask, split: Split, learner: Learner, *, assign: bool) -> None:
         self._task, self._split, self._learner = task, split, learner
@@ -361,14 +361,14 @@ class _Intruder:
         self._starts: list[tuple[str, Start]] = []
 
     def equal(self) -> Trial:
-        """Equal weights, on both parts: nothing is learned, so the two differ by chance alone."""
+        """Count equal weights, on both parts: without learning, they differ by chance alone."""
         form = euclidean_form(self._known)
         trained = Evaluator(self._known).count(form).linked_weight / self._total
         rates = self._attacked.rate(form), self._attacked.one_to_one(form)
         return self._trial(EQUAL, trained, *rates, 0.0, True)
 
     def learned(self, name: str, clock: Clock) -> Trial:
-        """A family, which begins with what poorer ones have learned on the same records."""
+        """Learn a family, from the parameters of simpler ones on the same records."""
         problems = self._task.problems
         problem = problems[name]
         lifts = [
@@ -415,14 +415,14 @@ def _usable(records: int) -> list[float]:
 
 
 def _planned(clock: Clock, searches: int, splits: int) -> int:
-    """Of so many splits those that there is time for, at least one."""
+    """Choose the number of splits that time allows, at least one."""
     if clock.remaining is None:
         return splits
     return max(1, min(splits, int(clock.remaining / (_LEAST_SECONDS * max(searches, 1)))))
 
 
 def _worst(task: RiskTask, clock: Clock) -> dict[str, float]:
-    """What the learned distances, and equal weights if there is time to count, link of all, as shares."""
+    """Compute the share of all records that learned distances link, and equal weights if time allows."""
     found = {name: result.interval[0] / task.total for name, result in task.worst.results.items()}
     equal = task.baseline("euclid", clock)
     if not equal.settled.all():

@@ -1,4 +1,4 @@
-"""One intruder: what he learns from the records that he knows, and what he links of the others."""
+"""Run one held-out trial: learn from the known records, and link the others."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.search import SearchTask, Start, search
 
 EQUAL = "equal-weights"
-"""The intruder who learns nothing."""
+"""Name of the intruder without learning."""
 
 MOST_RECORDS = 20_000
-"""Records of each side of a split that are counted; of more a sample, which says as much."""
+"""Most records counted on each side of a split; of larger sides a sample."""
 
 LEAST_RECORDS = 2
-"""Records that must be known, and attacked, for a rate to mean anything."""
+"""Minimum of known, and of attacked, records for a meaningful rate."""
 
 _STREAM = 14
-"""Of random numbers: other measures have others of the same seed."""
+"""Stream number that separates the random numbers of this measure from others."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One split, one family."""
+    """Result of one split and family."""
 
     aggregator: str  # the family; ``equal-weights`` for the intruder who learns nothing
     share: float  # of the records whose partners the intruder knows
@@ -53,7 +53,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Who is known in one split."""
+    """Known and attacked records of one split."""
 
     share: float
     number: int
@@ -75,13 +75,13 @@ def split_blocks(blocks: int, share: float, number: int, seed: int) -> Split:
 
 
 def stream(seed: int, number: int, purpose: int) -> np.random.Generator:
-    """Random numbers of their own for each split and purpose."""
+    """Make the random generator of a split and purpose."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM, number, purpose)))
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What a learner has made of the records that it was given."""
+    """Parameters learned from the known records."""
 
     theta: FloatArray  # (dimension,)
     linked: NDArray[np.bool_]  # (known,): which of them it links
@@ -98,7 +98,7 @@ class Learner(Protocol):
 
 
 def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[Start]) -> Learned:
-    """The attack search of the worst case, without its proof."""
+    """Learn by the heuristics of the worst case, without a proof."""
     engine, options = request.engine, request.options
     task = SearchTask(known, engine, clock, options, starts=starts, prove=False, orders=False, others=False)
     run = search(task)
@@ -107,12 +107,12 @@ def learn(known: Searched, request: FitRequest, clock: Clock, starts: Sequence[S
 
 
 def sealed(pair: LinkagePair, known: IndexArray) -> LinkagePair:
-    """All that a learner may see: the known records, their partners, and all masked records."""
+    """Build the data available to a learner: the known records, their partners, and all masked records."""
     return pair.part(known)
 
 
 class Attacked:
-    """The attack on the records of a split that are not known."""
+    """Attack on the unknown records of a split."""
 
     def __init__(
         self, pair: LinkagePair, counts: FloatArray, split: Split, seed: int, *, assign: bool
@@ -122,17 +122,17 @@ class Attacked:
         self._random = stream(seed, split.number, 1) if assign else None
 
     def rate(self, form: DistanceForm) -> Shares:
-        """Share of them that a distance links."""
+        """Compute the share that a distance links."""
         return shares_of(linked_parts(self._evaluator.count(form).linked, self._pair), self._counts)
 
     def one_to_one(self, form: DistanceForm) -> Shares | None:
-        """Share of them that are matched with their partner."""
+        """Compute the share matched with their partner, one to one."""
         if self._random is None:
             return None
         return shares_of(assigned_blocks(self._pair, form, self._random), self._counts)
 
 
 def record_counts(problem: Problem) -> FloatArray:
-    """What each block counts in a total, in the unit of the pair's weights: sampling weights, or one."""
+    """Compute the count of each block in a total: its sampling weight, or one, in the unit of weights."""
     weight = problem.survey.weight
     return np.ones(problem.pair.blocks) if weight is None else weight / problem.survey.unit

@@ -1,4 +1,4 @@
-"""Information loss: how far values, moments, relations and frequencies are from the original ones."""
+"""Measure information loss: changes of values, moments, associations and frequencies."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CategoryLoss:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Of the frame of all losses."""
+        """List the rows for the frame of all losses."""
         return (
             ("categories changed", self.attribute, None, None, None, self.changed),
             ("total variation", self.attribute, None, None, None, self.total_variation),
@@ -69,19 +69,19 @@ def category_loss(attribute: ReleasedAttribute) -> CategoryLoss:
 
 
 def _shares(codes: FloatArray, attribute: ReleasedAttribute) -> FloatArray:
-    """Share of each category, and behind them of missing values."""
+    """Compute the share of each category, and last of missing values."""
     size = len(attribute.categories)
     counts = np.bincount(np.where(np.isnan(codes), size, codes).astype(np.intp), minlength=size + 1)
     return np.asarray(counts / len(codes), dtype=np.float64)
 
 
 _ROUNDING = 1e-12
-"""A standardised loss below this is what rounding makes of none, as of means that masking preserves."""
+"""Standardised loss below which the difference is rounding error, as of means that masking preserves."""
 
 
 @dataclass(frozen=True)
 class NumericLoss:
-    """What numeric attributes have lost: 0 where nothing was masked, None where it cannot be measured.
+    """Losses of numeric attributes: 0 where nothing was masked, None where it cannot be measured.
 
     In standard deviations ``s_j`` of the original attributes; one that is constant there is left out.
     """
@@ -101,7 +101,7 @@ class NumericLoss:
 
     @property
     def means(self) -> tuple[tuple[str, str, float | None], ...]:
-        """Key, words and value of each number."""
+        """List key, description and value of each number."""
         return (
             ("il1s", "IL1s of numbers", self.il1s),
             ("mean_difference", "means, in standard deviations", self.mean),
@@ -151,7 +151,7 @@ def numeric_loss(attributes: Sequence[ReleasedAttribute]) -> NumericLoss:
 
 
 def _mean(rows: Sequence[Row], statistic: str) -> float | None:
-    """Mean loss of a statistic; None where there is none."""
+    """Average the losses of a statistic; None without any."""
     losses = [row[-1] for row in rows if row[0] == statistic and not np.isnan(row[-1])]
     if not losses:
         return None
@@ -160,7 +160,7 @@ def _mean(rows: Sequence[Row], statistic: str) -> float | None:
 
 
 def _values(attributes: Sequence[ReleasedAttribute], scale: FloatArray) -> list[Row]:
-    """IL1s of every masked attribute; of all where none is masked."""
+    """Compute IL1s of every masked attribute; of all where none is masked."""
     masked = [each.is_masked for each in attributes]
     rows: list[Row] = []
     for each, deviation, changed in zip(attributes, scale, masked, strict=True):
@@ -173,7 +173,7 @@ def _values(attributes: Sequence[ReleasedAttribute], scale: FloatArray) -> list[
 def _moments(
     original: FloatArray, masked: FloatArray, names: Sequence[str], changed: NDArray[np.bool_]
 ) -> list[Row]:
-    """Means and variances of each attribute, in its units."""
+    """Compare means and variances of each attribute, in its units."""
     rows: list[Row] = []
     for at in np.flatnonzero(changed).tolist():
         before, after = (values[~np.isnan(values[:, at]), at] for values in (original, masked))
@@ -191,7 +191,7 @@ def _moments(
 def _pairs(
     first: FloatArray, second: FloatArray, names: Sequence[str], changed: NDArray[np.bool_]
 ) -> list[Row]:
-    """Covariances (of standardised attributes) and correlations of every pair that can have changed."""
+    """Compare covariances (standardised) and correlations of every pair that can have changed."""
     rows: list[Row] = []
     for statistic, matrix in (("covariance", covariances), ("correlation", correlations)):
         before, after = matrix(first), matrix(second)
@@ -203,7 +203,7 @@ def _pairs(
 
 
 def _regressions(first: Triangle, second: Triangle, names: Sequence[str]) -> list[Row]:
-    """Standardised coefficients of every attribute's regression on all others, and their intervals."""
+    """Compare standardised coefficients of each attribute's regression on all others, with intervals."""
     rows: list[Row] = []
     for at, name in enumerate(names):
         one, other = regression(first, at), regression(second, at)
@@ -218,17 +218,17 @@ def _regressions(first: Triangle, second: Triangle, names: Sequence[str]) -> lis
 
 
 Rows = tuple[slice, slice] | tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Of the original and of the masked file."""
+"""Row numbers of the original and of the masked file."""
 
 MOST_RECORDS = 200_000
-"""Records of both files that a model is fitted to; of more so many by lot."""
+"""Most records of both files for the propensity model; beyond, a random sample."""
 
 _RECORDS_EACH = 10
-"""A model has at most one parameter for so many records of the two files."""
+"""Records of the two files required for each parameter of the model."""
 
 
 class Terms(StrEnum):
-    """What the model is made of, from rich to poor."""
+    """Terms of the model, from rich to simple."""
 
     SECOND_ORDER = "main effects, squares and products"
     SQUARES = "main effects and squares"
@@ -237,7 +237,7 @@ class Terms(StrEnum):
 
 @dataclass(frozen=True)
 class Propensity:
-    """How well a logistic regression separates masked from original records."""
+    """Separation of masked from original records by a logistic regression."""
 
     pmse: float  # ``1/N sum_i (p_i - c)**2``, from 0 (indistinguishable) to ``c (1 - c)``
     # its expectation if the masked records were drawn anew from the distribution that the original file
@@ -263,7 +263,7 @@ class Propensity:
 
 
 def propensity(attributes: Sequence[ReleasedAttribute]) -> Propensity | None:
-    """The pMSE of two files (Snoke, Raab, Nowok, Dibben and Slavkovic, JRSS A 181, 2018).
+    """Compute the pMSE of two files (Snoke, Raab, Nowok, Dibben and Slavkovic, JRSS A 181, 2018).
 
     Numeric attributes enter with squares and pairwise products, others by one indicator for each category but
     one, missing values by an indicator and the mean. Terms without any attribute that differs are left out:
@@ -298,7 +298,7 @@ def _drawn(sizes: tuple[int, int]) -> Rows:
 def design(
     attributes: Sequence[ReleasedAttribute], terms: Terms, rows: Rows = (slice(None), slice(None))
 ) -> FloatArray:
-    """Columns of the model for original and then masked records (these rows), without the intercept."""
+    """Build the model's columns for original, then masked records (these rows), without the intercept."""
     numbers: list[tuple[FloatArray, bool]] = []
     columns: list[tuple[FloatArray, bool]] = []
     for attribute in attributes:
@@ -325,7 +325,7 @@ def design(
 
 
 def _basis(columns: FloatArray) -> FloatArray:
-    """An orthogonal basis, of variance 1, of what the columns span: the same fit without collinearity."""
+    """Orthonormalise the columns, with variance 1: the same fit without collinearity."""
     centred: FloatArray = columns - columns.mean(axis=0)
     scale = np.sqrt((centred**2).mean(axis=0))
     centred = centred[:, scale > 1e-9] / scale[scale > 1e-9]
@@ -367,7 +367,7 @@ class InformationLoss(MeasureResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Numbers of the whole file; those that it has no attributes for are left out."""
+        """List numbers of all attributes; those without suitable attributes are left out."""
         found = [_number(key, words, value) for key, words, value in self.numeric.means if value is not None]
         if self.categories:
             for key, words in (("total_variation", "total variation"), ("hellinger", "Hellinger distance")):
@@ -385,7 +385,7 @@ class InformationLoss(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """How far values and relations are off, and whether the files can be separated."""
+        """Report the changes of values and associations, and whether the files can be separated."""
         if not self.masked:
             return f"nothing was masked: all {len(self.unchanged)} attributes are as they were."
         sentences = [f"{len(self.masked)} of {len(self.masked) + len(self.unchanged)} attributes were masked"]
@@ -408,7 +408,7 @@ class InformationLoss(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers leave out."""
+        """Note the limits of the numbers."""
         notes = []
         if self.masked and self.unchanged:
             names = ", ".join(self.unchanged)
@@ -437,7 +437,7 @@ class InformationLoss(MeasureResult):
 
 
 class InformationLossMeasure(Measure):
-    """IL1s, moments, correlations, eigenvalues, regressions, frequencies, pMSE."""
+    """Computes IL1s, moments, correlations, eigenvalues, regressions, frequencies, pMSE."""
 
     name: ClassVar[str] = "information-loss"
     title: ClassVar[str] = "Information loss"
@@ -445,7 +445,7 @@ class InformationLossMeasure(Measure):
     growth: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """It needs attributes that can be read."""
+        """Require attributes that can be read."""
         return unreadable(task)
 
     def take(self, task: RiskTask, clock: Clock) -> InformationLoss:
@@ -455,7 +455,7 @@ class InformationLossMeasure(Measure):
 
 
 def information_loss(attributes: Sequence[ReleasedAttribute]) -> InformationLoss:
-    """The information loss of some attributes of two files."""
+    """Compute the information loss of some attributes of two files."""
     return InformationLoss(
         int((attributes[0].partner >= 0).sum()),
         len(attributes[0].original) + len(attributes[0].masked),
@@ -469,14 +469,14 @@ def information_loss(attributes: Sequence[ReleasedAttribute]) -> InformationLoss
 
 
 def _categories(attributes: Sequence[ReleasedAttribute]) -> Iterator[CategoryLoss]:
-    """Of all categorical attributes that differ; of all where none does, so that the loss is seen to be 0."""
+    """Compare all categorical attributes that differ; all where none does, to show losses of 0."""
     categorical = [each for each in attributes if not each.numeric]
     differing = [each for each in categorical if each.differs]
     return (category_loss(each) for each in differing or categorical)
 
 
 def _suppressed(attributes: Sequence[ReleasedAttribute]) -> float:
-    """Share of the known values of masked attributes that the masked file lacks."""
+    """Compute the share of known values of masked attributes that were suppressed."""
     known = lacking = 0
     for before, after in (each.paired for each in attributes if each.is_masked):
         known += int((~np.isnan(before)).sum())

@@ -1,4 +1,4 @@
-"""Interval disclosure: how often the original value lies in an interval around the masked one."""
+"""Measure interval disclosure: how often the original value lies in an interval around the masked one."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ RMD_K = 0.01
 """sdcMicro's default k of RMDID1."""
 
 MOST_SCATTERED = 10_000
-"""Records that the robust covariance matrix is estimated from; of more so many by lot."""
+"""Records for the robust covariance matrix; beyond, a random sample."""
 
 Late = Callable[[], bool]
-"""Whether time has run out."""
+"""Predicate that tells whether time has run out."""
 
 _AT_ONCE = 50_000
-"""Records whose neighbours are sought between two questions whether it is late."""
+"""Records whose neighbours are searched between two time checks."""
 
 RMD_K2 = 0.05
-"""sdcMicro's default k2 of RMDID2: another masked record as near as this protects a record."""
+"""sdcMicro's default k2 of RMDID2: another masked record within this distance protects a record."""
 
 
 def never() -> bool:
-    """That there is time, whatever the clock says."""
+    """Never run out of time."""
     return False
 
 
 @dataclass(frozen=True, eq=False)
 class RankedValues:
-    """Values of one attribute of the masked file with their ranks, for intervals of any width."""
+    """Sorted values of one masked attribute, for rank intervals of any width."""
 
     place: NDArray[np.intp]  # (m,): which of `values` each record has; -1 where it is missing
     values: FloatArray  # (different values,): ascending; equal values have the mean of their ranks
@@ -63,11 +63,11 @@ class RankedValues:
         return cls(place, values, np.cumsum(counts) - (counts - 1) / 2.0, int(known.sum()))
 
     def of_records(self, rows: NDArray[np.intp]) -> RankedValues:
-        """The same values, ranked among all records, of some records alone."""
+        """Restrict to some records, with ranks among all."""
         return replace(self, place=self.place[rows])
 
     def around(self, percent: int) -> tuple[FloatArray, FloatArray]:
-        """The least and the largest value with ranks nearer than `percent` of the records, each (records,).
+        """Compute the ends of intervals within `percent` of the records by rank, each (records,).
 
         D11.2, definition 1; from Domingo-Ferrer, Mateo-Sanz and Torra (2001). NaN for a missing value.
         """
@@ -79,7 +79,7 @@ class RankedValues:
 
 
 def deviation(masked: FloatArray) -> float:
-    """Standard deviation of a masked attribute with m - 1, 0 of a constant one, whose interval is its value.
+    """Compute the standard deviation of a masked attribute with m - 1; 0 for a constant one.
 
     SDID of Mateo-Sanz, Sebe and Domingo-Ferrer (2004), with the masked file's deviation as in sdcMicro's
     ``dRisk``.
@@ -88,13 +88,13 @@ def deviation(masked: FloatArray) -> float:
 
 
 def inside(original: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
-    """Whether original values lie in intervals, ends included; not where either value is missing."""
+    """Tell whether original values lie in intervals, ends included; not where either value is missing."""
     return np.asarray((low <= original) & (original <= high))
 
 
 @dataclass(frozen=True, eq=False)
 class RobustDisclosure:
-    """Intervals as long as a record is far from the others, as in sdcMicro's ``dRiskRMD``."""
+    """Disclosure by intervals proportional to a record's robust distance, as in sdcMicro's ``dRiskRMD``."""
 
     distance: FloatArray  # (records,): robust Mahalanobis distance of each original record
     unsafe: BoolArray  # (records,): RMDID1: some masked value lies in the interval around its original
@@ -102,7 +102,7 @@ class RobustDisclosure:
 
     @property
     def shares(self) -> tuple[float, float, float]:
-        """RMDID1, RMDID1 weighted by the distance (from 0 to 1, unlike sdcMicro's), RMDID2."""
+        """Compute RMDID1, RMDID1 weighted by the distance (from 0 to 1, unlike sdcMicro's), RMDID2."""
         total = float(self.distance.sum())
         weighted = float(self.distance[self.unsafe].sum()) / total if total > 0.0 else 0.0
         return float(self.unsafe.mean()), weighted, float(self.alone.mean())
@@ -111,7 +111,7 @@ class RobustDisclosure:
 def robust_disclosure(
     original: FloatArray, masked: FloatArray, k: float, seed: int, late: Late = never
 ) -> RobustDisclosure | None:
-    """RMDID1 and RMDID2 (Templ and Meindl, 2008) of complete partners, each shape (records, attributes).
+    """Compute RMDID1 and RMDID2 (Templ and Meindl, 2008) of complete partners, each (records, attributes).
 
     As sdcMicro's ``dRiskRMD``: both files are standardised, each by its own means and deviations; ``d_i`` is
     the Mahalanobis distance of original record i to the mean, with the covariance matrix of the minimum
@@ -132,7 +132,7 @@ def robust_disclosure(
 
 
 def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
-    """Which of some records have no other record within `RMD_K2`; TimeoutError when it is late."""
+    """Find records with no other record within `RMD_K2`; TimeoutError when time runs out."""
     tree = KDTree(values)
     alone = np.zeros(len(values), dtype=np.bool_)
     neighbours = tree.indices[
@@ -148,7 +148,7 @@ def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
 
 
 def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
-    """Covariance matrix of the minimum covariance determinant, whatever the order of the records."""
+    """Compute the minimum covariance determinant estimate, independent of the order of the records."""
     from sklearn.covariance import MinCovDet
 
     ordered = values[np.lexsort(values.T)]
@@ -172,7 +172,7 @@ PERCENT = tuple(range(1, 11))
 """Interval widths: percent of the records, or of a standard deviation (Mateo-Sanz et al., 2004: 1 to 10)."""
 
 _SDCMICRO = 5
-"""Percent of a standard deviation that sdcMicro's dRisk takes."""
+"""Percentage of a standard deviation in sdcMicro's dRisk."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class IntervalDisclosure(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """How near masked values stay, and of which attribute most."""
+        """Report the closeness of masked values, and the attribute with the closest ones."""
         mean = self.ranks.each.mean(axis=0)
         worst = int(np.argmax(mean))
         text = (
@@ -250,7 +250,7 @@ class IntervalDisclosure(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Which attributes the numbers leave out, and why there is no RMDID."""
+        """Note attributes that were left out, and why there is no RMDID."""
         notes = []
         if self.unchanged and set(self.unchanged) != set(self.ranks.attributes):
             names = ", ".join(self.unchanged)
@@ -277,7 +277,7 @@ class IntervalDisclosure(MeasureResult):
 
 
 class IntervalDisclosureMeasure(Measure):
-    """Rank intervals, SDID, RMDID."""
+    """Computes rank intervals, SDID, RMDID."""
 
     name: ClassVar[str] = "interval-disclosure"
     title: ClassVar[str] = "Interval disclosure"
@@ -286,7 +286,7 @@ class IntervalDisclosureMeasure(Measure):
     growth: ClassVar[float] = 4.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """It needs an attribute whose values have an order."""
+        """Require an attribute with ordered values."""
         wrong = unreadable(task)
         if wrong is not None or any(attribute.ranked for attribute in released(task)):
             return wrong
@@ -300,7 +300,7 @@ class IntervalDisclosureMeasure(Measure):
 def interval_disclosure(
     attributes: Sequence[ReleasedAttribute], seed: int = 0, late: Late = never
 ) -> IntervalDisclosure:
-    """Interval disclosure of the masked ones among some attributes; of all where none is masked."""
+    """Compute interval disclosure of the masked ones among some attributes; of all where none is masked."""
     ranked = [each for each in attributes if each.ranked]
     masked = [each for each in ranked if each.is_masked] or ranked
     numeric = [each for each in masked if each.numeric]
@@ -331,7 +331,7 @@ def _by_ranks(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
 
 
 def _by_deviations(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
-    """By intervals of masked values plus and minus parts of a standard deviation (`deviation`)."""
+    """Compute shares by intervals of masked values plus and minus parts of a standard deviation."""
 
     def around(masked: FloatArray, partner: IndexArray) -> Intervals:
         values, unit = masked[partner], deviation(masked)
@@ -344,7 +344,7 @@ def _by_deviations(attributes: Sequence[ReleasedAttribute]) -> Disclosed:
 def _disclosed(
     attributes: Sequence[ReleasedAttribute], around: Callable[[FloatArray, IndexArray], Intervals]
 ) -> Disclosed:
-    """Shares by the intervals of every width around the values of a masked attribute that partners have."""
+    """Compute shares by intervals of every width around the masked values of partners."""
     known = attributes[0].partner >= 0
     partner = attributes[0].partner[known]
     each = np.zeros((len(PERCENT), len(attributes)))
@@ -361,7 +361,7 @@ def _disclosed(
 
 
 def _robust(attributes: Sequence[ReleasedAttribute], seed: int, late: Late) -> RobustShares | None:
-    """RMDID of the attributes that vary, on complete records; TimeoutError when it is late."""
+    """Compute RMDID of attributes that vary, on complete records; TimeoutError when time runs out."""
     if late():
         raise TimeoutError
     pairs = [each.paired for each in attributes]
@@ -375,7 +375,7 @@ def _robust(attributes: Sequence[ReleasedAttribute], seed: int, late: Late) -> R
 
 
 def _over_attributes(key: str, words: str, disclosed: Disclosed) -> Finding:
-    """Mean over widths and attributes, and its range over attributes."""
+    """Compute the mean over widths and attributes, and its range over attributes."""
     mean = disclosed.each.mean(axis=0)
     low, high = float(mean.min()), float(mean.max())
     return Finding(key, words, float(mean.mean()), low=low, high=high, kind=Kind.RANGE)

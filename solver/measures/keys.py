@@ -1,4 +1,4 @@
-"""Key variables as codes, and two measures of them: k-anonymity and individual risk."""
+"""Code key variables, and measure k-anonymity and individual risk by them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Codes = NDArray[np.int64]
 Groups = NDArray[np.intp]
 
 MISSING = -1
-"""The code of a missing value."""
+"""Code of a missing value."""
 
 MOST_WORK = 50_000_000
-"""Patterns of missing values times different combinations of values beyond which no wildcards are counted."""
+"""Work limit for wildcards: patterns of missing values times distinct combinations of values."""
 
 
 def column_codes(column: pd.Series) -> Codes:
-    """Values as 0, 1, 2, ... in the order in which they come up; a missing one as `MISSING`."""
+    """Code values as 0, 1, 2, ... in order of appearance; a missing one as `MISSING`."""
     codes: Codes = pd.factorize(column, use_na_sentinel=True)[0].astype(np.int64)
     return codes
 
 
 def fold(groups: Groups, codes: Codes) -> Groups:
-    """Groups split by one more column, with a missing value as a value; numbered from 0 without a gap."""
+    """Split groups by one more column, missing being a value; numbered from 0 without gaps."""
     if not codes.size or int(groups.max()) + 1 == groups.size:  # each a group alone
         return groups
     # Below n^2, so that int64 holds it for any file that memory holds.
@@ -55,13 +55,13 @@ def groups_of(codes: Codes) -> Groups:
 
 
 def sums(groups: Groups, weight: FloatArray | None = None) -> FloatArray:
-    """Sum of the weights of each record's group, for every record; their number without weights."""
+    """Sum the weights of each record's group, for every record; their number without weights."""
     total: FloatArray = np.bincount(groups, weight).astype(np.float64)[groups]
     return total
 
 
 def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple[FloatArray, ...] | None:
-    """Sum each of the weights over the records that agree, where a missing value fits any (`freqCalc`).
+    """Sum weights over the records that agree, where a missing value matches any (`freqCalc`).
 
     Two records agree when they have the same value in every column in which both have one. That is not
     transitive: there are no groups, and a record with missing values is counted with several. Combinations
@@ -89,7 +89,7 @@ def wildcard_sums(codes: Codes, weights: tuple[FloatArray | None, ...]) -> tuple
 
 @dataclass(frozen=True, eq=False)
 class KeyFile:
-    """The key variables of one file."""
+    """Coded key variables of one file."""
 
     names: tuple[str, ...]  # the key variables, a of them
     codes: Codes  # (n, a): equal codes for equal values; declared missing codes are values
@@ -100,30 +100,30 @@ class KeyFile:
         return bool((self.codes == MISSING).any())
 
     def wildcards(self, *weights: FloatArray | None) -> tuple[FloatArray, ...] | None:
-        """`wildcard_sums`; None where no value is missing, too."""
+        """Compute `wildcard_sums`; None also where no value is missing."""
         return wildcard_sums(self.codes, weights) if self.incomplete else None
 
     def uncounted(self, wildcards: object) -> tuple[str, ...]:
-        """What has to be said where values are missing and no wildcards were counted."""
+        """Note that values are missing, but wildcards were not counted."""
         if not self.incomplete or wildcards is not None:
             return ()
         return ("values are missing in too many patterns to count them as values that fit any",)
 
 
 def key_names(task: RiskTask) -> tuple[str, ...]:
-    """The key variables that both files have."""
+    """List the key variables that both files have."""
     return tuple(name for name in task.keys if name in task.files.masked.columns)
 
 
 def without_keys(task: RiskTask) -> str | None:
-    """What is lacking where the masked file has none of the key variables."""
+    """Report that the masked file has none of the key variables, if so."""
     if key_names(task):
         return None
     return f"the masked file has none of the key variables {shown_names(list(task.keys))}"
 
 
 def key_notes(task: RiskTask) -> tuple[str, ...]:
-    """Key variables that were left out of the masked file."""
+    """Note key variables that the masked file does not have."""
     gone = [name for name in task.keys if name not in task.files.masked.columns]
     if not gone:
         return ()
@@ -131,17 +131,17 @@ def key_notes(task: RiskTask) -> tuple[str, ...]:
 
 
 def masked_keys(task: RiskTask) -> KeyFile:
-    """The key variables as they are released, of all masked records."""
+    """Code the key variables as released, of all masked records."""
     return _key_file(task.files.masked, key_names(task), task.files.coded[1])
 
 
 def original_keys(task: RiskTask) -> KeyFile:
-    """The same variables of all original records."""
+    """Code the same variables of all original records."""
     return _key_file(task.files.original, key_names(task), task.files.coded[0])
 
 
 def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
-    """How many of the population each masked record stands for, and notes on it.
+    """Determine the number of persons that each masked record represents, with notes.
 
     The weight of its original record (see `SurveyDesign`), else that of the masked file, else the mean of all
     others, with a note. A sampling fraction is a weight that all have.
@@ -168,7 +168,7 @@ def masked_weights(task: RiskTask) -> tuple[FloatArray | None, tuple[str, ...]]:
 
 
 def masked_households(task: RiskTask) -> Groups | None:
-    """The household of each masked record, from 0, its own where it has none; None without such a column."""
+    """Number the households of masked records from 0; None without such a column."""
     files = task.files
     names = () if task.schema is None else task.schema.select(role=Role.HOUSEHOLD)
     held = next((name for name in names if name in files.masked.columns), None)
@@ -187,12 +187,12 @@ def masked_households(task: RiskTask) -> Groups | None:
 
 
 class PerRecord(MeasureResult):
-    """A result with numbers of every record, which its JSON leaves out where records are many."""
+    """A result with numbers of every record, which the JSON omits for large files."""
 
     per_record: ClassVar[tuple[str, ...]]  # the fields with a row for each record
 
     def written(self, name: str) -> Any:
-        """What the JSON has of a field: of `per_record` None for more than 100,000 records."""
+        """Convert a field for the JSON: `per_record` is None for more than 100,000 records."""
         value = getattr(self, name)
         if name in self.per_record and value is not None and len(value) > MOST_ROWS:
             return None
@@ -207,10 +207,10 @@ def _key_file(frame: pd.DataFrame, names: tuple[str, ...], coded: Mapping[str, p
 
 
 LEVELS = (2, 3, 5)
-"""The k of k-anonymity that are counted, those that sdcMicro prints."""
+"""Values of k for k-anonymity, those that sdcMicro prints."""
 
 _MANY = 0.5
-"""A key variable with more different values than this share of records makes nearly all unique."""
+"""Share of distinct values above which a key variable makes nearly all records unique."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ class Uniqueness(PerRecord):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Shares of records below k, of the masked file and for k = 2 of the original."""
+        """Report shares of records below k, of the masked file and for k = 2 of the original."""
         unique, *others = self.anonymity
         n, before = self.records, self.original_records
         found = [Finding("below_2_anonymity", "sample uniques (below 2-anonymity)", unique.masked / n)]
@@ -258,7 +258,7 @@ class Uniqueness(PerRecord):
 
     @property
     def paragraph(self) -> str:
-        """Uniques now and before, and the other levels."""
+        """Report uniques after and before masking, and the other levels."""
         unique, *others = self.anonymity
         below = " and ".join(f"{each.masked:,} have fewer than {each.k} of their kind" for each in others)
         variables = "key variable" if len(self.keys) == 1 else "key variables"
@@ -272,7 +272,7 @@ class Uniqueness(PerRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Keys that the masked file lacks, and keys that are not categories."""
+        """Note keys that the masked file lacks, and keys that are not categories."""
         if not self.many_values:
             return self.without
         return (
@@ -290,17 +290,17 @@ class Uniqueness(PerRecord):
 
 
 class KeyMeasure(Measure):
-    """A measure of key variables that the masked file has."""
+    """Base of measures on key variables that the masked file has."""
 
     unit: ClassVar[str] = OF_RECORDS
 
     def lacking(self, task: RiskTask) -> str | None:
-        """Key variables."""
+        """Require key variables."""
         return without_keys(task)
 
 
 class UniquenessOfKeys(KeyMeasure):
-    """Sample uniques and k-anonymity."""
+    """Counts sample uniques and k-anonymity."""
 
     name: ClassVar[str] = "uniqueness"
     title: ClassVar[str] = "Uniqueness on the key variables"
@@ -339,7 +339,7 @@ class UniquenessOfKeys(KeyMeasure):
 
 
 def _frequencies(keys: KeyFile, groups: Groups) -> tuple[LongArray, LongArray | None]:
-    """f_k of every record, with missing values as a category, and fitting any where there are some."""
+    """Compute f_k of every record, missing being a category, and also by wildcards if values are missing."""
     own = sums(groups).astype(np.int64)
     fitting = keys.wildcards(None)
     return own, None if fitting is None else fitting[0].astype(np.int64)
@@ -387,7 +387,7 @@ class IndividualRisk(PerRecord):
 
     @property
     def paragraph(self) -> str:
-        """Expected number, the highest, the household's."""
+        """Report the expected number, the highest risk, and that of households."""
         n, highest = self.risk.size, float(self.risk.max())
         basis = "with the sampling weights" if self.weighted else "without sampling weights (risk 1/f)"
         text = (
@@ -404,7 +404,7 @@ class IndividualRisk(PerRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed."""
+        """Note assumptions."""
         if self.weighted:
             return self.remarks
         return (
@@ -427,7 +427,7 @@ class IndividualRisk(PerRecord):
 
 
 class IndividualRiskOfKeys(KeyMeasure):
-    """Posterior risk of every record, and of its household."""
+    """Computes the posterior risk of every record and household."""
 
     name: ClassVar[str] = "individual-risk"
     title: ClassVar[str] = "Individual risk (Benedetti and Franconi)"
@@ -435,7 +435,7 @@ class IndividualRiskOfKeys(KeyMeasure):
     growth: ClassVar[float] = 2.0
 
     def take(self, task: RiskTask, clock: Clock) -> IndividualRisk:
-        """Frequencies and weights to risks."""
+        """Compute risks from frequencies and weights."""
         del clock
         weight, remarks = masked_weights(task)
         household = masked_households(task)
@@ -448,7 +448,7 @@ def measured(
     household: NDArray[np.intp] | None,
     remarks: tuple[str, ...] = (),
 ) -> IndividualRisk:
-    """The risks of one file of n records, with `weight` (n,) above 0 and `household` (n,)."""
+    """Compute the risks of one file of n records, with `weight` (n,) above 0 and `household` (n,)."""
     groups = groups_of(keys.codes)
     frequency, population = sums(groups), sums(groups, weight)
     risk = posterior_risk(frequency, population)

@@ -1,4 +1,4 @@
-"""Probabilities of original values, given a released value and a known masking method."""
+"""Compute likelihoods of released values given original ones, under a known masking method."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from linkrisk.errors import called
 
 
 class UnfitError(ValueError):
-    """A masking method that is given says nothing of this file, or something else; the text says why."""
+    """Raised where a given masking method does not determine or does not fit the file; the text says why."""
 
 
 class Mechanism(ABC):
-    """A masking method, on the attributes that are compared."""
+    """Likelihood of a masking method on the compared attributes."""
 
     attributes: tuple[str, ...]  # those that it has masked
     approximate: str | None = None  # what its probabilities leave out; None where they are exact
 
     @abstractmethod
     def log_likelihood(self) -> FloatArray:
-        """``log f(y_j | x_i)``, shape (originals, masked), up to a constant; -inf if impossible."""
+        """Compute ``log f(y_j | x_i)``, shape (originals, masked), up to a constant; -inf if impossible."""
 
 
 def both_missing_or_none(original: FloatArray, masked: FloatArray) -> NDArray[np.bool_]:
-    """Whether values (n,) and (m,) agree in being missing, shape (n, m): masking keeps what is missing."""
+    """Compare which of values (n,) and (m,) are missing, shape (n, m): masking keeps missing values."""
     return np.asarray(np.isnan(original)[:, None] == np.isnan(masked)[None, :])
 
 
@@ -75,7 +75,7 @@ class Noise(Mechanism):
             self._before, self._after = before / spread, masked / spread
 
     def log_likelihood(self) -> FloatArray:
-        """The normal density (see `Mechanism.log_likelihood`)."""
+        """Compute the normal log density (see `Mechanism.log_likelihood`)."""
         found = np.zeros((len(self._before), len(self._after)))
         for before, after in zip(self._before.T, self._after.T, strict=True):
             apart = np.nan_to_num(after)[None, :] - np.nan_to_num(before)[:, None]
@@ -90,7 +90,7 @@ def _correlation(values: FloatArray) -> FloatArray:
 
 
 def _inverse_root(correlation: FloatArray, spread: FloatArray) -> FloatArray:
-    """R with ``R R' = C^-1``."""
+    """Compute R with ``R R' = C^-1``."""
     covariance = correlation * np.outer(spread, spread)
     if float(np.linalg.eigvalsh(correlation)[0]) < np.sqrt(DEPENDENT):
         raise UnfitError("correlated noise on attributes that follow from each other has no density")
@@ -98,11 +98,11 @@ def _inverse_root(correlation: FloatArray, spread: FloatArray) -> FloatArray:
 
 
 _SAME = 1e-9
-"""Of the largest value: numbers that differ by less are the same but for how they were written."""
+"""Relative tolerance, by the largest value, at which numbers are equal up to their text form."""
 
 
 class Determined(Mechanism):
-    """Every record has one image: microaggregation repeated, or an attribute that was released as it is.
+    """Deterministic masking: repeated microaggregation, or an attribute released unchanged.
 
     ``f(y | x_i) = 1`` where y is the image of the record i, 0 elsewhere. The images are computed from the
     whole original file, so that an intruder who goes by them knows all of it.
@@ -112,7 +112,7 @@ class Determined(Mechanism):
         self.attributes, self._image, self._masked = attributes, image, masked
 
     def log_likelihood(self) -> FloatArray:
-        """Zero where the image is the masked record (see `Mechanism.log_likelihood`)."""
+        """Return zero where the image is the masked record (see `Mechanism.log_likelihood`)."""
         same = np.ones((len(self._image), len(self._masked)), dtype=np.bool_)
         for image, masked in zip(self._image.T, self._masked.T, strict=True):
             same &= alike(image, masked)
@@ -120,14 +120,14 @@ class Determined(Mechanism):
 
 
 def alike(image: FloatArray, masked: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Which values (n,) are the values (m,), shape (n, m)."""
+    """Compare values (n,) with values (m,) up to rounding, shape (n, m)."""
     largest = max(float(np.nanmax(np.abs(each), initial=0.0)) for each in (image, masked))
     near = np.abs(np.nan_to_num(image)[:, None] - np.nan_to_num(masked)[None, :]) <= _SAME * largest
     return np.asarray(near & both_missing_or_none(image, masked))
 
 
 class Recoded(Mechanism):
-    """``f(y | x)`` is the entry of the transition matrix, or 0 and 1 where a rule decides."""
+    """Recoding: ``f(y | x)`` is an entry of the transition matrix, or 0 or 1 by a rule."""
 
     def __init__(
         self,
@@ -142,14 +142,14 @@ class Recoded(Mechanism):
         self._original, self._masked = original.astype(np.intp), masked.astype(np.intp)
 
     def log_likelihood(self) -> FloatArray:
-        """Looked up (see `Mechanism.log_likelihood`)."""
+        """Look up the log probabilities (see `Mechanism.log_likelihood`)."""
         with np.errstate(divide="ignore"):
             table = np.log(self._probability)
         return np.asarray(table[np.ix_(self._original, self._masked)])
 
 
 def probabilities(recoding: Recoding, categories: Sequence[str]) -> NDArray[np.float64]:
-    """The transition matrix on a list of categories, and one more for missing values."""
+    """Build the transition matrix on a list of categories, and one more for missing values."""
     given = recoding.probability if isinstance(recoding, Transition) else recoding.possible.astype(float)
     place = {name: at for at, name in enumerate(categories)}
     table = np.zeros((len(categories) + 1, len(categories) + 1))
@@ -162,17 +162,17 @@ def probabilities(recoding: Recoding, categories: Sequence[str]) -> NDArray[np.f
 
 
 _RANKS_DRAWN = 200_000
-"""Ranks in all simulated swaps together, about a second."""
+"""Ranks in all simulated swaps together, about a second: more reduce the simulation error."""
 
 _RUNS = (50, 3_000)
-"""Simulated swaps, at least and at most."""
+"""Minimum and maximum number of simulated swaps."""
 
 _ENOUGH = 100
-"""Swaps, on the average, from which each probability is estimated."""
+"""Average number of swaps from which each probability is estimated."""
 
 
 class Swapped(Mechanism):
-    """``f(y | x) = prod_a K_a(rank of x_a, rank of y_a)``, attribute by attribute.
+    """Rank swapping: ``f(y | x) = prod_a K_a(rank of x_a, rank of y_a)``.
 
     ``K_a(r, s)`` is the probability that the value of rank r changes places with that of rank s. It has no
     simple formula (the last free rank of a window takes what is left), so it is estimated by simulated swaps,
@@ -209,7 +209,7 @@ class Swapped(Mechanism):
 
 
 def swap_kernel(records: int, percent: float, seed: int) -> FloatArray:
-    """Estimate the chance that each rank swaps with each other one (ranks, ranks), 0 beyond the window."""
+    """Estimate by simulation how often ranks are swapped (ranks, ranks), 0 beyond the window."""
     window = window_size(records, percent)
     if window < 1:
         raise UnfitError(f"a window of {percent:g} % is less than one of {records} values")
@@ -229,7 +229,7 @@ def swap_kernel(records: int, percent: float, seed: int) -> FloatArray:
 
 
 def _smoothed(values: FloatArray, reach: int) -> FloatArray:
-    """Means of each value and its neighbours, fewer at the ends."""
+    """Average each value with its neighbours, fewer at the ends."""
     total = np.concatenate([[0.0], np.cumsum(values)])
     at = np.arange(values.size)
     low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, values.size)
@@ -237,7 +237,7 @@ def _smoothed(values: FloatArray, reach: int) -> FloatArray:
 
 
 def _of_values(kernel: FloatArray, original: FloatArray, masked: FloatArray, name: str) -> FloatArray:
-    """Log probabilities of masked values (m,) given original ones (n,): ranks of equal values together."""
+    """Compute log probabilities of masked values (m,) given original ones (n,): ties share their ranks."""
     known = original[~np.isnan(original)]
     levels, sizes = np.unique(known, return_counts=True)
     first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -256,14 +256,14 @@ def _of_values(kernel: FloatArray, original: FloatArray, masked: FloatArray, nam
 
 
 def _places(values: FloatArray, levels: FloatArray) -> NDArray[np.intp]:
-    """The level of each value, the place behind all where it is missing, -1 where it is none of them."""
+    """Find the level of each value, one past the last where missing, -1 where unknown."""
     at = np.minimum(np.searchsorted(levels, values), levels.size - 1)
     found = np.where(levels[at] == values, at, -1)
     return np.where(np.isnan(values), levels.size, found).astype(np.intp)
 
 
 MOST_PAIRS = 10_000_000
-"""Pairs of records whose probabilities are held at a time: 80 MB for each table of them."""
+"""Pairs of records per batch: 80 MB for each table of probabilities."""
 
 
 def unknown() -> str:
@@ -279,7 +279,7 @@ def unknown() -> str:
 
 @dataclass(frozen=True, eq=False)
 class KnownMasking:
-    """How a file was masked, as far as that is known."""
+    """Known masking of a file's attributes."""
 
     files: FilePair
     methods: tuple[MaskingMethod, ...]  # of numbers; without names of all compared ones
@@ -288,7 +288,7 @@ class KnownMasking:
 
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """Of every method, and of attributes that were released as they are, or recoded as the files show."""
+        """List the mechanisms of every method, and of attributes unchanged or with an inferred recoding."""
         spelled = [item for item in self.recodings if isinstance(item, str) and item != NOT_INFERRED]
         try:
             found = [*self._numeric(), *self._categorical()]
@@ -309,24 +309,24 @@ class KnownMasking:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The compared attributes whose masking is known, in their order."""
+        """List the compared attributes with known masking, in order."""
         known = {name for mechanism in self.mechanisms for name in mechanism.attributes}
         return tuple(name for name in self.files.attributes if name in known)
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The other ones."""
+        """List the other attributes."""
         return tuple(name for name in self.files.attributes if name not in self.attributes)
 
     @property
     def approximate(self) -> tuple[str, ...]:
-        """What the probabilities leave out."""
+        """Note the approximations in the probabilities."""
         notes = [mechanism.approximate for mechanism in self.mechanisms]
         return tuple(dict.fromkeys(text for text in notes if text is not None))
 
     @cached_property
     def log_likelihood(self) -> FloatArray:
-        """``log f(y_j | x_i)`` of all known attributes, shape (original records, masked records)."""
+        """Compute ``log f(y_j | x_i)`` of all known attributes, shape (original records, masked records)."""
         total = np.zeros((len(self.files.original), len(self.files.masked)))
         rows = np.flatnonzero(self.files.partner >= 0)
         for mechanism in self.mechanisms:
@@ -343,7 +343,7 @@ class KnownMasking:
         return total
 
     def lacking(self) -> str | None:
-        """Why there are no probabilities; None where there are."""
+        """Give the reason why there are no probabilities; None where there are."""
         pairs = len(self.files.original) * len(self.files.masked)
         if pairs > MOST_PAIRS:
             return f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"
@@ -356,7 +356,7 @@ class KnownMasking:
     # ---- one kind of method after the other
 
     def _numeric(self) -> list[Mechanism]:
-        """Of methods that change numbers, or suppress values of any scale."""
+        """Build mechanisms of methods that change numbers, or suppress values of any scale."""
         frame, files = self.files.original, self.files
         numeric = tuple(name for name in files.attributes if name not in files.categorical)
         steps = []
@@ -393,7 +393,7 @@ class KnownMasking:
         return Determined(names, values_of(repeated, compared), masked)
 
     def _suppressed(self, method: MaskingMethod, compared: list[str], original: FloatArray) -> FloatArray:
-        """The original values without those that a method suppresses."""
+        """Remove the original values that a method suppresses."""
         files = self.files
         lost = method.apply(files.original)[compared].isna().to_numpy(dtype=bool)
         # A missing category has the position behind all others (see `FilePair`).
@@ -416,18 +416,18 @@ class KnownMasking:
         return self.files.original_values[:, at], self.files.masked_values[:, at]
 
     def _image(self, name: str) -> FloatArray:
-        """An attribute of the original, recoded as the files show; as it was where they show nothing."""
+        """Apply the inferred recoding to an original attribute, if there is one."""
         at, categorical = self.files.attributes.index(name), self.files.categorical
         values = self.files.compared_values[:, at]
         return categorical[name].image(values) if name in categorical else values
 
     def _recoded(self, name: str) -> bool:
-        """Whether it is known what the values of an attribute became."""
+        """Whether the recoding of an attribute is known."""
         categorical = self.files.categorical.get(name)
         return name in self.files.recoded or (categorical is not None and categorical.masking == INFERRED)
 
     def _shown(self, name: str, image: FloatArray) -> bool:
-        """Whether every record has the image of its original: then nothing else was done to the attribute."""
+        """Whether every record has the image of its original, so that no other masking applies."""
         after = self._values([name])[1][:, 0]
         rows = np.flatnonzero(self.files.partner >= 0)
         return bool(np.array_equal(image[rows], after[self.files.partner[rows]], equal_nan=True))
@@ -436,7 +436,7 @@ class KnownMasking:
 def known_recodings(
     files: FilePair, keys: Sequence[str], masking: Sequence[object]
 ) -> Mapping[str, Recoding]:
-    """The recodings that are known, of key variables that are compared (see `key_changes`)."""
+    """List known recodings of key variables that are compared (see `key_changes`)."""
     schema = Schema(
         tuple(
             Attribute(name, scale=attribute.scale, categories=attribute.categories)

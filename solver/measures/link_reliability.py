@@ -1,4 +1,4 @@
-"""Reliability of links, given their match weight: logistic regression on checked links.
+"""Estimate the reliability of links from their match weight, by logistic regression on checked links.
 
 Source: J. Bernier, Quantitative evaluation of the linkage operations of the 1996 Census Reverse Record Check,
 Record Linkage Techniques 1997 (paper 002), whose symbols are used: the weight W, ``logit(p) = a + b W``, LOW
@@ -38,13 +38,13 @@ class LogisticFit:
 
     @property
     def p_value(self) -> float:
-        """Of ``b = 0``, by the likelihood ratio."""
+        """Compute the p-value of ``b = 0`` by the likelihood ratio test."""
         ratio = max(0.0, 2.0 * (self.log_likelihood - self.constant_log_likelihood))
         return float(chi2.sf(ratio, 1))
 
 
 def separated(weight: FloatArray, right: BoolArray) -> bool:
-    """Whether a threshold separates right from wrong ones, or there is only one kind: no finite fit."""
+    """Whether a threshold separates correct from wrong links, so that there is no finite fit."""
     if right.all() or not right.any():
         return True
     yes, no = weight[right], weight[~right]
@@ -52,7 +52,7 @@ def separated(weight: FloatArray, right: BoolArray) -> bool:
 
 
 def fit_logistic(weight: FloatArray, right: BoolArray) -> LogisticFit | None:
-    """Fit by maximum likelihood without a penalty; None where that has no finite solution (`separated`)."""
+    """Fit by maximum likelihood without a penalty; None if the data are separated (`separated`)."""
     from sklearn.linear_model import LogisticRegression
 
     if separated(weight, right):
@@ -76,15 +76,15 @@ CONFIDENCE = 0.95
 
 _GROUPS = 10
 _LINKS = 10
-"""Links in a group at least."""
+"""Minimum number of links in a group."""
 
 _EXPECTED = 2.0
-"""Right and wrong links that a group should have for the chi-square distribution to hold."""
+"""Expected correct and wrong links per group for the chi-square approximation."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the ends of its 95 % confidence interval."""
+    """An estimate with its 95 % confidence interval."""
 
     value: float
     low: float | None = None  # None where the interval has no such end
@@ -99,16 +99,16 @@ class ReliabilityLine:
     slope: float
 
     def at(self, weight: float) -> float:
-        """The reliability of a link of this weight, from 0 to 1."""
+        """Compute the reliability of a link of this weight, from 0 to 1."""
         return float(expit(self.intercept + self.slope * weight))
 
     def weight_at(self, reliability: float) -> float:
-        """The weight at which links have this reliability: ``(logit(p) - a) / b``."""
+        """Compute the weight at which links have this reliability: ``(logit(p) - a) / b``."""
         return float((logit(reliability) - self.intercept) / self.slope)
 
 
 def reliability_at(fit: LogisticFit, weight: float) -> Estimate:
-    """The reliability at a weight; the interval is that of ``a + b W``, by the covariance of a and b."""
+    """Compute the reliability at a weight, with an interval by the covariance of a and b."""
     middle = fit.intercept + fit.slope * weight
     direction = np.array([1.0, weight])
     half = _normal() * math.sqrt(float(direction @ fit.covariance @ direction))
@@ -116,7 +116,7 @@ def reliability_at(fit: LogisticFit, weight: float) -> Estimate:
 
 
 def weight_at(fit: LogisticFit, reliability: float) -> Estimate:
-    """The weight at which links have a reliability; its interval by the delta method."""
+    """Compute the weight at which links have a reliability, with an interval by the delta method."""
     value = ReliabilityLine(fit.intercept, fit.slope).weight_at(reliability)
     direction = np.array([-1.0, -value]) / fit.slope
     half = _normal() * math.sqrt(float(direction @ fit.covariance @ direction))
@@ -128,14 +128,14 @@ def _normal() -> float:
 
 
 def proportion(right: int, links: int) -> Estimate:
-    """The share of right links, and its one-sided 95 % bound from below (Clopper and Pearson)."""
+    """Compute the share of correct links, and its one-sided 95 % lower bound (Clopper and Pearson)."""
     low = 0.0 if right == 0 else float(beta.ppf(1.0 - CONFIDENCE, right, links - right + 1))
     return Estimate(right / links, low, None)
 
 
 @dataclass(frozen=True, eq=False)
 class GroupedFit:
-    """The model beside links grouped by weight."""
+    """Goodness of fit of the model on links grouped by weight."""
 
     groups: pd.DataFrame  # low, high, midpoint, links, right, share, fitted (mean of the model)
     line: ReliabilityLine | None  # the same regression on the midpoints of the groups
@@ -146,7 +146,7 @@ class GroupedFit:
 
 
 def grouped_fit(fit: LogisticFit | None, weight: FloatArray, right: BoolArray) -> GroupedFit:
-    """Group links into at most ten intervals of weights with about as many links, and test the model."""
+    """Group links into at most ten intervals of weight with similar numbers, and test the model."""
     edges = _edges(weight)
     size = edges.size - 1
     group: IndexArray = np.clip(np.searchsorted(edges, weight, side="right") - 1, 0, size - 1)
@@ -175,7 +175,7 @@ def grouped_fit(fit: LogisticFit | None, weight: FloatArray, right: BoolArray) -
 
 
 def _edges(weight: FloatArray) -> FloatArray:
-    """Ends of intervals, at quantiles; every interval has some link."""
+    """Compute interval ends at quantiles; every interval has some link."""
     many = max(1, min(_GROUPS, weight.size // _LINKS))
     edges = np.unique(np.quantile(weight, np.linspace(0.0, 1.0, many + 1), method="higher"))
     return edges if edges.size > 1 else np.repeat(edges, 2)
@@ -184,7 +184,7 @@ def _edges(weight: FloatArray) -> FloatArray:
 def _chi_square(
     links: IndexArray, observed: FloatArray, expected: FloatArray
 ) -> tuple[float | None, float | None]:
-    """The test, on groups joined from the lowest weight on."""
+    """Test the fit by chi-square, on groups merged from the lowest weight on."""
     joined: list[list[float]] = [[0.0, 0.0, 0.0]]
     for row in zip(links.tolist(), observed.tolist(), expected.tolist(), strict=True):
         joined[-1] = [a + b for a, b in zip(joined[-1], row, strict=True)]
@@ -206,19 +206,19 @@ def _enough(group: list[float]) -> bool:
 
 
 TARGET = 0.9
-"""The reliability whose weight is computed, as in paper 002."""
+"""Reliability for which the weight is computed, as in paper 002."""
 
 MOST_PAIRS = 400_000_000
-"""Pairs that the measure compares at most, which takes minutes."""
+"""Most pairs that the measure compares, which takes minutes."""
 
 _SLOPE_LEVEL = 0.05
 _FIT_LEVEL = 0.01
-"""Levels of the tests of ``b = 0`` and of the fit."""
+"""Significance levels of the tests of ``b = 0`` and of the fit."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinkReliability(MeasureResult):
-    """The probability that a link is right, from checked links of the grey area from LOW to UPP.
+    """Probability that a link is correct, from checked links of the clerical band from LOW to UPP.
 
     Higher reliability means more disclosure for a data holder, and better links for a linker.
 
@@ -292,7 +292,7 @@ class LinkReliability(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """What the weight of a link says."""
+        """Report the reliability by weight."""
         text = f"{self.right:,} of {self.links:,} checked links of {self.scored_by} are right"
         if self.at_lower is None or self.at_upper is None or self.weight_at_target is None:
             assert self.share.low is not None
@@ -420,7 +420,7 @@ def _fallback(model: LogisticFit | None, grouped: GroupedFit, right: BoolArray) 
 
 
 class ReliabilityOfLinks(Measure):
-    """The match weights of probabilistic record linkage, calibrated by the truth."""
+    """Calibrates the match weights of probabilistic record linkage by the true links."""
 
     name: ClassVar[str] = "link-reliability"
     title: ClassVar[str] = "Reliability of probabilistic links"
@@ -428,7 +428,7 @@ class ReliabilityOfLinks(Measure):
     cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """A file of which all pairs can be compared."""
+        """Require a file small enough to compare all pairs."""
         pairs = len(task.files.original) * len(task.files.masked)
         if pairs > MOST_PAIRS:
             return f"it compares all pairs of records, {pairs:.1g} here; take a sample of the files"

@@ -51,7 +51,7 @@ class Claims:
 
 
 def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
-    """The pair as linkers take it, and the truth about it."""
+    """Build the linkage task of the pair, and the true links."""
     files, options = task.files, task.first.options
     pair = TablePair(
         Table(files.original, "original"),
@@ -77,7 +77,7 @@ def linker_task(task: RiskTask) -> tuple[LinkageTask, Truth]:
 
 
 def best_candidates(learned: LearnedLinker, truth: Truth, seed: int, clock: Clock) -> Claims:
-    """The best candidate of every query that has a partner and a finite score, while there is time."""
+    """Find the best candidate of each query with a partner and a finite score, while there is time."""
     random = np.random.default_rng(seed)
     chosen = np.full(truth.query_rows.size, -1, dtype=np.intp)
     best = np.full(truth.query_rows.size, -np.inf)
@@ -99,14 +99,14 @@ _OTHER = "released {}"
 
 
 def by_probability(task: RiskTask) -> FloatArray:
-    """What probabilistic record linkage (EM, no truth) links, shape (blocks,): 1, 0 or a share."""
+    """Link by probabilistic record linkage (EM, no true links), shape (blocks,): 1, 0 or a share."""
     given, truth = linker_task(task)
     found = judged_links(Probabilistic().learn(given), truth, curve=False).evaluation
     return np.asarray(found.linked * truth.weight)
 
 
 def by_bayes(task: RiskTask) -> FloatArray:
-    """The same of the Bayesian linker, whose intruder knows the partners of one half of the records.
+    """Link by the Bayesian linker, trained on the known partners of half of the records.
 
     It learns from that half how released values depend on original ones, and attacks the other half among
     all candidates; then the other way round.
@@ -128,7 +128,7 @@ def by_bayes(task: RiskTask) -> FloatArray:
 
 
 def trained_by(given: LinkageTask, truth: Truth, known: IndexArray | slice = slice(None)) -> LinkageTask:
-    """The task with some known pairs to learn from, and names of its own for candidates' attributes."""
+    """Add known pairs as training records, with distinct names for the candidates' attributes."""
     names = {name: _OTHER.format(name) for name in given.candidate_attributes}
     while set(names.values()) & set(given.query_attributes):
         names = {name: f"{other} " for name, other in names.items()}
@@ -152,37 +152,37 @@ _SCALES: tuple[_Scale | None, ...] = (None, np.log, ranks)
 _CELLS_AT_ONCE = 2_000_000
 
 _FOLDS = 5
-"""Parts of the records, each of which is attacked by who knows all others."""
+"""Folds of cross-fitting: each is attacked by an intruder who knows all others."""
 
 _EACH = 4
-"""Records with known partners for each number that the regression takes."""
+"""Records with known partners required per regression parameter: more avoid overfitting."""
 
 _CATEGORIES = 24
-"""Of at most so many categories of an attribute, the most frequent ones, the regression has an indicator."""
+"""Most frequent categories of an attribute that have indicators in the regression."""
 
 _DEPENDENT = 0.5
-"""The order of records says something where the regression leaves less of it than this part."""
+"""Share of residual variance below which the order of records is informative."""
 
 _NEVER = 1e-3
-"""Partners of which an attribute differs, added to those that were seen."""
+"""Pseudo-count of partners that differ in an attribute."""
 
 _COLLINEAR = 1e-12
-"""Part of the greatest sum of squares that is none."""
+"""Share of the largest sum of squares below which a column is collinear."""
 
 _EXACT = 1e-9
-"""A part of the variance that is as good as none."""
+"""Share of the variance that is treated as zero."""
 
 _ODD = np.log(0.01)
-"""Logarithm of the likelihood ratio that no record is held to be below: any may have been changed much."""
+"""Lower limit on a log likelihood ratio, as any record may have changed much."""
 
 _SAME = 1e-5
-"""Logarithms of likelihood ratios that differ by less are the same."""
+"""Tolerance at which log likelihood ratios are equal."""
 
 
 def by_likelihood(
     problem: Problem, beside: Both, seed: int, most_matched: int, stop: Callable[[], bool]
 ) -> FloatArray | None:
-    """Chances that an intruder who knows the other folds links each record, (blocks,); None if out of time.
+    """Compute the chances that a record is linked by an intruder who knows the other folds.
 
     Candidates are drawn by lot among the likeliest, or matched one to one where that links more. `beside`:
     what either file has besides attributes; the masked one's may depend on what is known of a person.
@@ -212,14 +212,14 @@ def by_likelihood(
 
 
 def folds(blocks: int, seed: int) -> Iterator[tuple[IndexArray, IndexArray]]:
-    """Which blocks are known, and which are attacked: each of them once."""
+    """Split the blocks into known and attacked ones, such that each is attacked once."""
     fold = np.random.default_rng(seed).permutation(blocks) % _FOLDS
     for one in range(_FOLDS):
         yield np.flatnonzero(fold != one), np.flatnonzero(fold == one)
 
 
 def _one_to_one(scores: FloatArray, partner: IndexArray, alike: IndexArray, seed: int) -> FloatArray:
-    """Chances of being right in the assignment of greatest likelihood, by lot among equal candidates."""
+    """Compute the chances of correct links in the likeliest assignment, with ties broken at random."""
     order = np.random.default_rng(seed).permutation(scores.shape[1])  # places say nothing where scores do not
     rows, columns = linear_sum_assignment(scores[:, order], maximize=True)
     right = np.zeros(partner.size)
@@ -228,14 +228,14 @@ def _one_to_one(scores: FloatArray, partner: IndexArray, alike: IndexArray, seed
 
 
 def places(files: FilePair) -> Both:
-    """The places of records in the masked file, and those in the original where it is not side by side."""
+    """Compute positions of records in the masked file, and in the original if it is not aligned."""
     both = (files.original, files.masked)
     mine, theirs = (np.arange(len(frame), dtype=np.float64)[:, None] for frame in both)
     return mine[:, : int(files.alignment != BY_ROW)], theirs
 
 
 def order_tells(problem: Problem, seed: int) -> bool:
-    """Whether the places of the masked records go with what is known of persons."""
+    """Test whether the order of the masked records depends on known attributes."""
     pair = problem.pair
     if Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL:
         return False
@@ -247,14 +247,14 @@ def order_tells(problem: Problem, seed: int) -> bool:
 
 
 def _by_lot(scores: FloatArray, partner: IndexArray) -> FloatArray:
-    """Chances of partners where lots decide among the best, shape (rows,)."""
+    """Compute the chances of partners, with ties broken at random, shape (rows,)."""
     best = scores >= scores.max(axis=1, keepdims=True) - _SAME
     return np.asarray(best[np.arange(partner.size), partner] / best.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Records to be linked, and candidates: attributes as numbers, NaN where one is missing."""
+    """Records and candidates with numeric attributes, NaN where missing."""
 
     queries: FloatArray  # (blocks or candidates, attributes): categories by (recoded) positions
     candidates: FloatArray
@@ -263,7 +263,7 @@ class Sides:
 
     @cached_property
     def scaled(self) -> dict[_Scale | None, list[FloatArray]]:
-        """Queries, candidates, and what one side alone has, with numbers in every scale."""
+        """Standardise queries, candidates, and attributes of one side alone."""
         numbers = ~np.array(self.coded, dtype=np.bool_)
         found: dict[_Scale | None, list[FloatArray]] = {}
         for scale in _SCALES:
@@ -275,13 +275,13 @@ class Sides:
 
     @property
     def alike(self) -> IndexArray:
-        """Labels of candidates, the same for those that are equal in everything."""
+        """Label candidates such that equal ones share a label."""
         values = pd.DataFrame(np.column_stack((self.candidates, self.only[1])))
         return np.asarray(values.groupby(list(values.columns), dropna=False).ngroup(), dtype=np.intp)
 
     @classmethod
     def of(cls, files: FilePair, beside: Both, rows: IndexArray, *, turned: bool) -> Sides:
-        """Those of two files; `rows` are those of queries, which are masked records where it is `turned`."""
+        """Build both sides from two files; `rows` are queries, masked records if `turned`."""
         mine, theirs = beside
         original, masked = files.compared_values.copy(), files.masked_values.copy()
         for at, one in ((files.attributes.index(name), one) for name, one in files.categorical.items()):
@@ -299,7 +299,7 @@ class Sides:
 
 
 class Model:
-    """What was learned of some blocks and their partners."""
+    """Model learned from some blocks and their partners."""
 
     def __init__(self, sides: Sides, known: IndexArray, partner: IndexArray) -> None:
         columns = zip(sides.queries.T, sides.candidates.T, strict=True)
@@ -311,7 +311,7 @@ class Model:
         self.candidates = len(sides.candidates)
 
     def scores(self, blocks: IndexArray) -> FloatArray:
-        """Logarithms of likelihood ratios of some blocks with all candidates."""
+        """Compute log likelihood ratios of some blocks with all candidates."""
         shape = blocks.size, self.candidates
         scores = np.zeros(shape) if self.linear is None else self.linear.scores(blocks)
         for one in self.equal:
@@ -320,7 +320,7 @@ class Model:
 
 
 class Equal:
-    """Whether an attribute is the same, from how often it is for known partners."""
+    """Likelihood ratio of agreement on an attribute, from its frequency among known partners."""
 
     def __init__(self, mine: FloatArray, theirs: FloatArray, known: IndexArray, partner: IndexArray) -> None:
         codes = pd.factorize(np.concatenate((mine, theirs)))[0]
@@ -336,7 +336,7 @@ class Equal:
         self.agree, self.differ = (np.where(self.mine < 0, 0.0, np.log(ratio)) for ratio in ratios)
 
     def scores(self, blocks: IndexArray) -> FloatArray:
-        """What it says of some blocks and all candidates."""
+        """Compute its log likelihood ratios of some blocks and all candidates."""
         same = self.mine[blocks][:, None] == self.theirs
         agree, differ = (each[blocks][:, None] for each in (self.agree, self.differ))
         return np.asarray(np.where(same, agree, differ) * self.there)
@@ -344,7 +344,7 @@ class Equal:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """A regression of candidates on queries, in coordinates whose errors are independent."""
+    """Regression of candidates on queries, in coordinates with independent errors."""
 
     expected: FloatArray  # (blocks or candidates, coordinates): of partners, and found; variance 1
     found: FloatArray
@@ -352,11 +352,11 @@ class _Linear:
 
     @property
     def information(self) -> float:
-        """How much queries say of their partners; it is the same in all scales of a column."""
+        """Information of queries on their partners, invariant under scaling of columns."""
         return -float(np.log(self.left).sum())
 
     def scores(self, blocks: IndexArray) -> FloatArray:
-        """Logarithms of densities of candidates as partners beside those among all."""
+        """Compute log densities of candidates as partners, relative to those among all."""
         own = self.expected[blocks]
         scores: FloatArray = (own / self.left) @ self.found.T
         scores -= 0.5 * (self.found**2 @ (1.0 / self.left - 1.0))
@@ -367,7 +367,7 @@ class _Linear:
 def _regression(
     sides: Sides, same: Sequence[bool], known: tuple[IndexArray, IndexArray], scale: _Scale | None
 ) -> _Linear | None:
-    """Numbers that are no more the same, and all that one side alone has; None where too few are known."""
+    """Fit the regression of masked numbers and one-sided attributes; None with too few known partners."""
     coded = sides.coded
     most = (known[0].size // _EACH - len(coded) - sides.only[0].shape[1]) // max(1, sum(coded))
     own, others, *only = sides.scaled[scale]
@@ -381,7 +381,7 @@ def _regression(
 
 
 def _scaled(values: FloatArray, scale: _Scale | None) -> FloatArray:
-    """Columns in another scale, with mean 0, which missing values have, and variance 1; constants are 0."""
+    """Standardise columns, missing values at the mean; constants become 0."""
     scaled = np.zeros_like(values)
     for at, column in enumerate(values.T):
         if np.isnan(column).all():
@@ -394,7 +394,7 @@ def _scaled(values: FloatArray, scale: _Scale | None) -> FloatArray:
 
 
 def _fitted(queries: FloatArray, candidates: FloatArray, known: IndexArray, partner: IndexArray) -> _Linear:
-    """Least squares, in directions whose errors are independent (canonical correlations)."""
+    """Fit least squares, in directions with independent errors (canonical correlations)."""
     mine, theirs = queries[known].mean(axis=0), candidates[partner].mean(axis=0)
     own, other = queries[known] - mine, candidates[partner] - theirs
     sizes, axes = np.linalg.eigh(own.T @ own)
@@ -415,7 +415,7 @@ def _fitted(queries: FloatArray, candidates: FloatArray, known: IndexArray, part
 def by_members(
     problem: Problem, beside: Both, homes: tuple[IndexArray, IndexArray], seed: int, stop: Callable[[], bool]
 ) -> FloatArray | None:
-    """The same by households of the originals and the masked records, numbered from 0."""
+    """Link by households of the originals and the masked records, numbered from 0."""
     pair = problem.pair
     turned = Direction(problem.options.direction) is Direction.MASKED_TO_ORIGINAL
     mine, theirs = homes[::-1] if turned else homes
@@ -441,13 +441,13 @@ def by_members(
 
 
 def _placed(mine: IndexArray, some: IndexArray, chance: FloatArray) -> tuple[list[IndexArray], list[int]]:
-    """Households that may be found, and where their members are."""
+    """List households that can be linked, and the positions of their members."""
     found = some[chance > 0.0]
     return [np.flatnonzero(mine == home) for home in found], found.tolist()
 
 
 def _eliminated(scores: FloatArray, alike: IndexArray, partner: IndexArray) -> FloatArray:
-    """Chances of partners' labels in the likeliest assignment of members, by lot among equal ones."""
+    """Compute chances of partners in the likeliest assignment of members, with ties broken at random."""
     rows, columns = linear_sum_assignment(np.maximum(scores, _ODD), maximize=True)
     given = np.full(len(scores), -1, dtype=np.intp)
     given[rows] = alike[columns]
@@ -456,7 +456,7 @@ def _eliminated(scores: FloatArray, alike: IndexArray, partner: IndexArray) -> F
 
 
 class _Households:
-    """Households of blocks and of candidates, with their sizes, and which are the same."""
+    """Households of blocks and of candidates, with sizes and labels of equal ones."""
 
     def __init__(self, mine: IndexArray, theirs: IndexArray, partner: IndexArray) -> None:
         _, first, self.mine = np.unique(mine, return_index=True, return_inverse=True)
@@ -470,21 +470,21 @@ class _Households:
         self._own_first = np.r_[0, np.cumsum(np.bincount(self.mine))]
 
     def members(self, homes: IndexArray) -> IndexArray:
-        """The blocks of some households, one household after the other."""
+        """List the blocks of some households, household by household."""
         pieces = [self._own[self._own_first[home] : self._own_first[home + 1]] for home in homes]
         return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.intp)
 
     def inside(self, home: int) -> IndexArray:
-        """The candidates of a household."""
+        """List the candidates of a household."""
         return self._order[self._first[home] : self._first[home + 1]]
 
     def parts(self, homes: IndexArray, most: int) -> Iterator[IndexArray]:
-        """Some households at a time, of so many members, or one."""
+        """Split households into batches of so many members, or one household."""
         number = np.cumsum(self.sizes[0][homes]) // most
         yield from np.split(homes, np.flatnonzero(np.diff(number)) + 1)
 
     def found(self, homes: IndexArray, rows: IndexArray, scores: FloatArray, sizes: Equal) -> FloatArray:
-        """Chances that households are taken for their own, where lots decide among the likeliest."""
+        """Compute chances that households are linked correctly, with ties broken at random."""
         most = scores.max(axis=1, keepdims=True)
         ratios = np.exp(scores - most)[:, self._order]
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""Poisson log-linear models of key variables, and the population uniques that they expect.
+"""Fit Poisson log-linear models of key variables, and estimate population uniques.
 
 ``F_k`` of the population is Poisson with mean ``lambda_k``, and each of its units is in the sample with
 probability ``pi``, so that ``f_k`` is Poisson with mean ``mu_k = pi lambda_k`` and ``F_k - f_k``, independent
@@ -31,18 +31,18 @@ from linkrisk.formulations.proportional_fitting import proportional_fit
 from linkrisk.solver.run.clock import Clock
 
 Pairs = tuple[tuple[int, int], ...]
-"""The interactions of a model, by the places of their keys; none is independence."""
+"""Interactions of a model, by positions of its keys; none is independence."""
 
 MOST_CELLS = 4_000_000
-"""Cells with a positive mean that are held at a time: with two-way margins of 6 keys some 300 MB."""
+"""Most cells with a positive mean held at a time: some 300 MB with two-way margins of 6 keys."""
 
 TOLERANCE = 1e-3
-"""Proportional fitting ends when every fitted margin is within so many records of the observed one."""
+"""Tolerance of proportional fitting, in records of each fitted margin."""
 
 
 @dataclass(frozen=True, eq=False)
 class CodedKeys:
-    """Key variables as codes; a missing value is a category of its own."""
+    """Coded key variables; a missing value is a category."""
 
     names: tuple[str, ...]
     categories: tuple[tuple[str | None, ...], ...]  # what the codes of each key mean; None is a missing value
@@ -71,11 +71,11 @@ class CodedKeys:
 
     @property
     def counts(self) -> IndexArray:
-        """How many records have the same keys, for each record, shape (records,)."""
+        """Count the records with the same keys, for each record, shape (records,)."""
         return np.asarray(np.bincount(self.cell)[self.cell], dtype=np.intp)
 
     def codes_of(self, frame: pd.DataFrame) -> IndexArray:
-        """The same codes for other records, shape (others, keys); -1 for a category that does not occur."""
+        """Code other records in the same way, shape (others, keys); -1 for an unknown category."""
         columns = []
         for name, categories in zip(self.names, self.categories, strict=True):
             found = occurring(frame[name])
@@ -86,7 +86,7 @@ class CodedKeys:
 
     @property
     def pairs(self) -> Pairs:
-        """All interactions by the test of independence, ``(G^2 - df) / sqrt(2 df)``, largest first."""
+        """Rank all interactions by the test of independence, ``(G^2 - df) / sqrt(2 df)``, largest first."""
         pairs = combinations(range(len(self.levels)), 2)
         return tuple(sorted(pairs, key=lambda pair: (-self._dependence(*pair), pair)))
 
@@ -100,7 +100,7 @@ class CodedKeys:
         return (ratio - degrees) / math.sqrt(2.0 * degrees) if degrees else -math.inf
 
     def margins(self, pairs: Pairs) -> tuple[tuple[int, ...], ...]:
-        """The sets of keys whose sample frequencies a model with these interactions reproduces."""
+        """List the margins that a model with these interactions reproduces."""
         inside = {key for pair in pairs for key in pair}
         return (*pairs, *((key,) for key in range(len(self.levels)) if key not in inside))
 
@@ -120,7 +120,7 @@ class FittedCells:
     numbers: IndexArray  # (cells,): of every cell, in ascending order: its codes as one number
 
     def at(self, codes: IndexArray) -> tuple[FloatArray, FloatArray]:
-        """Sample frequency and mean of other records' cells (`CodedKeys.codes_of`); 0 where there is none."""
+        """Look up frequency and mean of other records' cells (`CodedKeys.codes_of`); 0 where absent."""
         count, mean = np.zeros(len(codes)), np.zeros(len(codes))
         known = np.flatnonzero((codes >= 0).all(axis=1))
         number = _numbers(codes[known], self.levels)
@@ -153,7 +153,7 @@ def fit(
 
 
 def possible_cells(keys: CodedKeys, pairs: Pairs, most: int) -> IndexArray | None:
-    """Cells in which no margin of the model is 0, shape (cells, keys); None with more than `most`."""
+    """List cells in which no fitted margin is 0, shape (cells, keys); None with more than `most`."""
     cells = np.arange(keys.levels[0], dtype=np.intp)[:, None]
     for key in range(1, len(keys.levels)):
         levels = keys.levels[key]
@@ -180,7 +180,7 @@ def _independent(keys: CodedKeys, cells: IndexArray) -> FloatArray:
 
 
 def _observed_only(keys: CodedKeys) -> FittedCells:
-    """Independence for the cells of the sample alone."""
+    """Fit independence on the cells of the sample alone."""
     _, first = np.unique(keys.cell, return_index=True)
     count = np.bincount(keys.cell).astype(np.float64)
     cells = keys.codes[first]
@@ -205,12 +205,12 @@ _SWEEPS = 50
 
 
 def population_unique(unseen: FloatArray) -> FloatArray:
-    """``P(F = 1 | f = 1) = exp(-(1 - pi) lambda)``; the argument is ``(1 - pi) lambda``."""
+    """Compute ``P(F = 1 | f = 1) = exp(-(1 - pi) lambda)``; the argument is ``(1 - pi) lambda``."""
     return np.exp(-unseen)
 
 
 def correct_match(unseen: FloatArray, derivative: int = 0) -> FloatArray:
-    """``E(1 / F | f = 1) = (1 - exp(-x)) / x`` with ``x = (1 - pi) lambda``, or a derivative of it.
+    """Compute ``E(1 / F | f = 1) = (1 - exp(-x)) / x``, ``x = (1 - pi) lambda``, or a derivative.
 
     The k-th one is ``(-1)^k`` times the integral of ``t^k exp(-t x)`` from 0 to 1 (an incomplete gamma).
     """
@@ -223,7 +223,7 @@ def correct_match(unseen: FloatArray, derivative: int = 0) -> FloatArray:
 
 @dataclass(frozen=True)
 class ModelRisk:
-    """Risk by one model, with the diagnostics of the model."""
+    """Disclosure risk by one model, with diagnostics."""
 
     interactions: tuple[tuple[str, str], ...]  # pairs of keys; none for independence
     cells: int | None  # cells with a positive mean; None where only those of the sample count
@@ -239,18 +239,18 @@ class ModelRisk:
 
     @property
     def words(self) -> str:
-        """What to call it."""
+        """Describe the model."""
         count = len(self.interactions)
         return "independence" if not count else f"{count} interaction{'s' if count > 1 else ''}"
 
     @property
     def misfit(self) -> float:
-        """The larger of the two test statistics; infinite where there is none."""
+        """The larger of the two test statistics; infinite without one."""
         return max(math.inf if z is None else abs(z) for z in (self.z_1, self.z_2))
 
 
 def model_risk(fitted: FittedCells, fraction: float) -> ModelRisk:
-    """Risk and diagnostics of a fitted model, by the sampling fraction ``pi``.
+    """Compute risk and diagnostics of a fitted model, by the sampling fraction ``pi``.
 
     ``tau_1 = sum over f_k = 1 of exp(-(1 - pi) mu_k / pi)`` and
     ``tau_2 = sum over f_k = 1 of (1 - exp(-x_k)) / x_k`` with ``x_k = (1 - pi) mu_k / pi``.
@@ -269,14 +269,14 @@ def model_risk(fitted: FittedCells, fraction: float) -> ModelRisk:
 
 
 def unseen_mean(mean: FloatArray, fraction: float) -> FloatArray:
-    """``(1 - pi) mu / pi``: how many of the population have the same keys and are not in the sample."""
+    """Compute ``(1 - pi) mu / pi``: the expected persons with the same keys outside the sample."""
     return mean * ((1.0 - fraction) / fraction)
 
 
 def bias(
     fitted: FittedCells, fraction: float, slope: FloatArray, curvature: FloatArray
 ) -> tuple[float, float | None]:
-    """The bias of ``sum over f_k = 1 of h(lambda_k)`` under a wrong model, and its test ``B / sqrt(v)``.
+    """Estimate the bias of ``sum over f_k = 1 of h(lambda_k)`` under a wrong model, and ``B / sqrt(v)``.
 
     ``B = sum over k of lambda exp(-mu) { -h'(lambda) (f - mu) + h''(lambda) ((f - mu)^2 - f) / (2 pi) }``,
     near 0 where the model fits (Skinner and Shlomo 2008). Its variance is that for Poisson counts, whose
@@ -294,7 +294,7 @@ def bias(
 
 
 def _beyond_margins(coefficient: FloatArray, mean: FloatArray, groups: tuple[IndexArray, ...]) -> FloatArray:
-    """Residuals of a coefficient on the terms of the model, by least squares weighted by the means."""
+    """Compute residuals of a coefficient on the model's terms, by least squares weighted by the means."""
     left = coefficient.copy()
     sums = [np.bincount(group, weights=mean) for group in groups]
     before = math.inf

@@ -1,4 +1,4 @@
-"""Re-identification in the population: prosecutor, journalist and marketer risk of links.
+"""Measure prosecutor, journalist and marketer risk: re-identification in the population.
 
 A journalist or marketer does not know whether his target is in the file. He claims that a target is the
 nearest masked record wherever that is within a distance t. Of targets who are in the file it is known what
@@ -39,14 +39,14 @@ from linkrisk.solver.worst_case.families import search_families
 from linkrisk.solver.worst_case.result import FamilyFit, FitResult
 
 KEPT = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
-"""Shares of the right links that distances are chosen to keep."""
+"""Shares of correct links that distance thresholds keep."""
 
 _TAIL = 0.025
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """What a distance makes of the records that have a partner; all arrays have shape (n,)."""
+    """Links under one distance of the records with a partner; all arrays have shape (n,)."""
 
     right: FloatArray  # (n,): 1 where the record is linked, 1/k where it shares ties; else 0
     own: FloatArray  # distance to the partner; inf where that is impossible
@@ -56,7 +56,7 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class ClaimsByDistance:
-    """Claims within each distance; all arrays have shape (distances,)."""
+    """Claims within each distance threshold; all arrays have shape (distances,)."""
 
     kept: FloatArray  # share of the right links that have no larger distance
     distance: FloatArray  # the largest that is claimed; inf where every target is claimed
@@ -68,7 +68,7 @@ class ClaimsByDistance:
 
     @property
     def share(self) -> FloatArray:
-        """Share of the claims that are right; NaN where there are none. More is worse."""
+        """Share of correct claims; NaN without claims. More is worse."""
         return self._share(self.wrong_outside)
 
     @property
@@ -92,14 +92,14 @@ class ClaimsByDistance:
 
 
 def claims_by_distance(members: Members, kept: Sequence[float] = KEPT) -> ClaimsByDistance:
-    """Claims within the distances that keep at least these shares of the right links, and of all targets."""
+    """Count claims within thresholds that keep at least these shares of correct links, and of all targets."""
     rows = [_row(members, distance) for distance in _distances(members, kept)]
     columns = np.array([*rows, _row(members, np.inf)], dtype=np.float64).T
     return ClaimsByDistance(*columns)
 
 
 def claimed_outside(members: Members, distance: float) -> tuple[float, float, float]:
-    """F(t), and the ends of its 95 % interval by Fay and Feuer (1997) for weighted sums of Poisson counts.
+    """Estimate F(t), with a 95 % interval for weighted sums of Poisson counts (Fay and Feuer 1997).
 
     That is valid near 0, too: with no claim at all its upper end is 3.69 times the largest weight.
     """
@@ -122,7 +122,7 @@ def _scaled_limit(value: float, variance: float, level: float) -> float:
 
 
 def _distances(members: Members, kept: Sequence[float]) -> FloatArray:
-    """The smallest distances that keep these shares of the right links."""
+    """Find the smallest thresholds that keep these shares of correct links."""
     linked = np.flatnonzero(members.right > 0.0)
     if not linked.size:
         return np.empty(0)
@@ -133,7 +133,7 @@ def _distances(members: Members, kept: Sequence[float]) -> FloatArray:
 
 
 def _row(members: Members, distance: float) -> tuple[float, ...]:
-    """Share of right links, distance, right, wrong inside, and outside with its interval."""
+    """Compute a row: share of correct links, distance, correct and wrong claims, and those outside."""
     everything = float(members.right.sum())
     right = float(members.right[members.own <= distance].sum())
     claimed = int((np.minimum(members.own, members.other) <= distance).sum())
@@ -143,7 +143,7 @@ def _row(members: Members, distance: float) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class MostLinks:
-    """The attack that links most records, and what no parameters of any family exceed."""
+    """Most records that an attack links, and the bound on all parameters of all families."""
 
     attack: Attack
     right: FloatArray  # (blocks,): what each record counts that it links: 1, or 1/k with shared ties; else 0
@@ -156,7 +156,7 @@ class MostLinks:
 
 
 def most_linked(task: RiskTask, clock: Clock) -> MostLinks:
-    """The worst case in records, whatever their sampling weights.
+    """Find the worst case in records, regardless of their sampling weights.
 
     A bound on the sum of weights is a wide one on records where weights differ, so the families are searched
     again with all records alike, as long as the clock allows.
@@ -179,7 +179,7 @@ def _alike(task: RiskTask) -> bool:
 
 
 def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
-    """The same task without sampling weights, its worst cases searched."""
+    """Search the worst cases of the task without sampling weights."""
     pair = replace(task.first.pair, weight=shares(task.first))
     survey = replace(task.first.survey, weight_column=None, weight=None, unit=1.0)
 
@@ -194,12 +194,12 @@ def _counted_alike(task: RiskTask, clock: Clock) -> RiskTask:
 
 
 def most_records(worst: FitResult, among: Mapping[str, FamilyFit] | None = None) -> float:
-    """Links, in records, that no parameters of some families exceed; of all families where none is named."""
+    """Bound the links, in records, of some families; of all families where none is named."""
     return max(_bound_of(result) for result in (among or worst.results).values())
 
 
 def _bound_of(result: FamilyFit) -> float:
-    """Links that no parameters of a family exceed, certain or with the confidence of the result."""
+    """Return a family's bound, certain or with the confidence of the result."""
     if objective(result.details) != WEIGHTED:
         return result.interval[1]
     limit = result.linked_confidence_limit
@@ -212,7 +212,7 @@ _ALL = KEPT.index(1.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MembershipRisk(MeasureResult):
-    """Links of intruders who know, or do not know, whether their target is in the file."""
+    """Risk of intruders who know, or do not know, whether their target is in the file."""
 
     measure: ClassVar[str] = "membership"
     records: int  # n, those that have a partner
@@ -268,7 +268,7 @@ class MembershipRisk(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The three intruders, and what the links come to in the population."""
+        """Report the risk of the three intruders, in the population."""
         text = (
             f"of targets who are known to be in the file {self._ends(self.records)} can be linked "
             f"rightly; of targets of the population of {self.population:,.0f}, who may not be in it, "
@@ -304,7 +304,7 @@ class MembershipRisk(MeasureResult):
 
 
 class Membership(Measure):
-    """The worst case for intruders who do not know whether their target is in the file."""
+    """Measures the worst case of intruders who do not know whether their target is in the file."""
 
     name: ClassVar[str] = "membership"
     title: ClassVar[str] = "Targets of the population, who may not be in the file"
@@ -312,7 +312,7 @@ class Membership(Measure):
     cost: ClassVar[float] = 3.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """How large the population is, and targets that are original records."""
+        """Require the population size, and original records as targets."""
         if Direction(task.first.options.direction) is not Direction.ORIGINAL_TO_MASKED:
             return (
                 "its targets are original records, each linked to a masked one; leave "
@@ -321,7 +321,7 @@ class Membership(Measure):
         return without_population(task)
 
     def take(self, task: RiskTask, clock: Clock) -> MembershipRisk:
-        """Count what was learned, and its claims."""
+        """Count the learned links, and claims by distance."""
         found = most_linked(task, clock)
         assert task.weight is not None
         weight = task.weight[task.first.pair.query_rows]
@@ -344,7 +344,7 @@ class Membership(Measure):
 
 
 def members(most: MostLinks, weight: FloatArray, population: float) -> Members:
-    """What an attack makes of the records, for claims; `weight` (blocks,) is scaled to the population."""
+    """Collect the links of an attack, for claims; `weight` (blocks,) is scaled to the population."""
     found = most.attack.evaluation
     twins = shares(most.attack.problem) < 1.0  # as near as the partner, though no rivals
     other = np.where(twins, np.minimum(found.distance, found.nearest_other), found.nearest_other)

@@ -1,4 +1,4 @@
-"""Pairs as the worst case does not compare them: by ranks, other units, households, several releases."""
+"""Transform pairs for attacks on other scales: ranks, units, households, several releases."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from linkrisk.solver.inputs.reading import problem_of
 from linkrisk.solver.measures.task import RiskTask
 
 CATEGORIES = 4
-"""Of so many categories of an attribute, the most frequent ones, the shares in a household are compared."""
+"""Most frequent categories of an attribute whose household shares are compared."""
 
 INDICATORS, RECORDS_EACH = 24, 16
-"""Most values of a part of an id that count, and records needed for each."""
+"""Most values of a part of an id that have indicators, and records needed for each."""
 
 
 def by_ranks(task: RiskTask) -> LinkagePair:
-    """Compare the ranks that numbers have in their own file, turned if need be (rank-based linkage)."""
+    """Replace numbers by ranks within their file, reversed if necessary (rank-based linkage)."""
     files = task.files
     numeric = [at for at, name in enumerate(files.attributes) if name not in files.categorical]
     original, masked = files.original.copy(), files.masked.copy()
@@ -50,20 +50,20 @@ def by_ranks(task: RiskTask) -> LinkagePair:
 
 
 def ranks(values: FloatArray) -> FloatArray:
-    """Ranks between 0 and 1, their mean of equal values; NaN where one is missing."""
+    """Compute ranks between 0 and 1, averaged over ties; NaN where missing."""
     ranks = pd.Series(values).rank()
     return np.asarray((ranks - 0.5) / max(1.0, float(ranks.notna().sum())), dtype=np.float64)
 
 
 def by_units(task: RiskTask) -> LinkagePair:
-    """Compare numbers in units of the original, or where that is the usual way in those of each file."""
+    """Scale numbers by units of the original, or, if that is the default, of each file."""
     own = Standardisation(task.first.options.standardisation) is Standardisation.OWN
     other = Standardisation.ORIGINAL if own else Standardisation.OWN
     return problem_of(task.files, replace(task.first.options, standardisation=other.value)).pair
 
 
 def household_column(task: RiskTask) -> str | None:
-    """The column of both files that says who lives with whom; its numbers may be new ones."""
+    """Find the column of households in both files; its numbers may have been changed."""
     files = task.files
     declared = () if task.schema is None else task.schema.select(role=Role.HOUSEHOLD)
     named = (name for name in files.original.columns if household(name, files.original[name]) is not None)
@@ -72,7 +72,7 @@ def household_column(task: RiskTask) -> str | None:
 
 
 def by_households(task: RiskTask) -> LinkagePair:
-    """Compare each record together with its household: size, means, shares; noise averages out."""
+    """Compare each record with its household: size, means, shares; averages reduce noise."""
     files, column = task.files, household_column(task)
     if column is None:
         raise ValueError("there is no column of households")
@@ -98,7 +98,7 @@ def by_households(task: RiskTask) -> LinkagePair:
 def traits(
     first: FloatArray, second: FloatArray, categorical: Sequence[bool], most: int = CATEGORIES
 ) -> tuple[FloatArray, FloatArray]:
-    """Numbers, and whether a record has a category, of those that are frequent in both files."""
+    """List numbers, and indicators of categories that are frequent in both files."""
     columns: list[tuple[FloatArray, FloatArray]] = []
     for mine, theirs, coded in zip(first.T, second.T, categorical, strict=True):
         if not coded:
@@ -113,13 +113,13 @@ def traits(
 
 
 def _of_households(traits: FloatArray, numbers: pd.Series) -> FloatArray:
-    """The means of each record's household, and how many it has; who has no number lives alone."""
+    """Compute the means and size of each record's household; records without a number are alone."""
     grouped = pd.DataFrame(traits).groupby(_homes(numbers))
     return np.column_stack((grouped.transform("mean").to_numpy(), grouped.transform("size").to_numpy()))
 
 
 def homes(task: RiskTask) -> tuple[IndexArray, IndexArray]:
-    """Households of the records of both files, numbered from 0."""
+    """Number the households of the records of both files from 0."""
     files, column = task.files, household_column(task)
     return _homes(files.original[column]), _homes(files.masked[column])
 
@@ -132,7 +132,7 @@ def _homes(numbers: pd.Series) -> IndexArray:
 
 
 def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArray]:
-    """What both files have besides the attributes, (records, columns) each: numbers, and parts of ids.
+    """List columns of both files that are not compared, (records, columns) each: numbers, and parts of ids.
 
     Of a part that goes with a column of the original both are there, so that it can be learned how.
     """
@@ -152,7 +152,7 @@ def beside(files: FilePair, schema: Schema | None) -> tuple[FloatArray, FloatArr
 
 
 def _indicators(column: pd.Series) -> FloatArray:
-    """Numbers, or whether a record has a value, of those that are frequent."""
+    """List numbers, or indicators of frequent values."""
     if are_numeric(column):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.where(np.isfinite(numbers), numbers, np.nan)[:, None]
@@ -167,13 +167,13 @@ def _indicators(column: pd.Series) -> FloatArray:
 
 
 def together(task: RiskTask) -> Problem | None:
-    """The last release beside those that can be aligned with it; None where there are none."""
+    """Join the last release with those that can be aligned with it; None where there are none."""
     files = _side_by_side(task)
     return None if files is None else problem_of(files, task.first.options)
 
 
 def means(task: RiskTask) -> Problem | None:
-    """Average each attribute over the releases, numbers in standard deviations; None for a single release."""
+    """Average each attribute over the releases, in standard deviations; None for a single release."""
     files = _side_by_side(task)
     if files is None:
         return None

@@ -1,4 +1,4 @@
-"""Sample uniques that are unique in the population, by log-linear models, where masking may change keys.
+"""Estimate sample uniques that are unique in the population, by log-linear models, under masked keys.
 
 Source of the latter: N. Shlomo and C. Skinner, Assessing the protection provided by misclassification-based
 disclosure limitation methods for survey microdata, Annals of Applied Statistics 4 (2010), 1291-1310.
@@ -40,7 +40,7 @@ from linkrisk.solver.run.errors import UsageError
 
 
 class Source(StrEnum):
-    """Where the probabilities of a key variable are from."""
+    """Source of the misclassification probabilities of a key variable."""
 
     UNCHANGED = "unchanged"
     RECODED = "recoded"
@@ -50,7 +50,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class KeyChange:
-    """What masking has done to one key variable."""
+    """Misclassification of one key variable by masking."""
 
     key: str
     # ``unchanged``; ``recoded``, where each category always became the same other one, which an intruder does
@@ -63,7 +63,7 @@ class KeyChange:
 def correct_match_probability(
     population: Sequence[float] | FloatArray, into: Sequence[float] | FloatArray, own: int, fraction: float
 ) -> float:
-    """The probability that a sample unique is the unit of the population that it is linked to.
+    """Estimate the probability that the link of a sample unique is correct in the population.
 
     ``(M_jj / (1 - pi M_jj)) / sum_k F_k M_kj / (1 - pi M_kj)``, for a unit with true category j that is
     linked to the only released record of category j; every unit is in the sample with probability pi, and a
@@ -76,7 +76,7 @@ def correct_match_probability(
 
 
 def key_changes(files: FilePair, keys: Sequence[str], masking: Sequence[object]) -> tuple[KeyChange, ...]:
-    """What masking has done to each key variable of both files, by methods in words or estimates."""
+    """Determine the misclassification of each key variable, by known methods or estimates."""
     known = known_recodings(files, keys, masking)
     return tuple(_change(files, key, known.get(key)) for key in keys)
 
@@ -102,7 +102,7 @@ def _change(files: FilePair, key: str, known: Recoding | None) -> KeyChange:
 
 
 def recoded_alike(files: FilePair, changes: Sequence[KeyChange]) -> pd.DataFrame:
-    """The original file with keys recoded as masking has recoded them: what an intruder compares with."""
+    """Recode the keys of the original file as the masked ones, for the intruder's comparison."""
     frame = files.original.copy()
     row = np.flatnonzero(files.partner >= 0)
     for change in changes:
@@ -119,7 +119,7 @@ def recoded_alike(files: FilePair, changes: Sequence[KeyChange]) -> pd.DataFrame
 
 
 def _as_codes(before: Categories, after: Categories) -> IndexArray:
-    """Codes of original records by the categories of the masked file; -2 where there is no such category."""
+    """Code original records by the categories of the masked file; -2 for other categories."""
     place = {name: at for at, name in enumerate(after.names)}
     table = np.array([*(place.get(name, -2) for name in before.names), -1], dtype=np.intp)
     return np.asarray(table[before.codes], dtype=np.intp)
@@ -132,7 +132,7 @@ def _is_function(first: IndexArray, second: IndexArray) -> bool:
 
 
 def _diagonal(known: Transition, names: Sequence[str]) -> FloatArray:
-    """The probability with which each category stays, 0 for one that was none before."""
+    """Compute the probability that each category stays, 0 for unobserved ones."""
     before = {name: at for at, name in enumerate(known.before)}
     after = {name: at for at, name in enumerate(known.after)}
     return np.array(
@@ -141,7 +141,7 @@ def _diagonal(known: Transition, names: Sequence[str]) -> FloatArray:
 
 
 def _spread(probability: FloatArray, codes: IndexArray) -> FloatArray:
-    """The probability of each record's category; a missing value stays missing."""
+    """Look up the probability of each record's category; missing values stay missing."""
     return np.append(probability, 1.0)[codes]
 
 
@@ -159,7 +159,7 @@ _ROUNDING = 1e-9
 
 
 def sampling_fraction(task: RiskTask) -> float | None:
-    """``pi = n / sum w_i`` over the n original records whose weight is known; None where none is."""
+    """Estimate ``pi = n / sum w_i`` over the n original records with a weight; None without any."""
     if task.weight is None:
         return None
     known = task.weight[np.isfinite(task.weight)]
@@ -167,7 +167,7 @@ def sampling_fraction(task: RiskTask) -> float | None:
 
 
 def without_population(task: RiskTask) -> str | None:
-    """What is lacking to know how large the population is; None where nothing is."""
+    """Name what the population size requires; None where it is known."""
     fraction = sampling_fraction(task)
     if fraction is None:
         return unknown()
@@ -175,12 +175,12 @@ def without_population(task: RiskTask) -> str | None:
 
 
 MISFIT = 2.0
-"""Standard deviations from which on a model does not fit."""
+"""Standard deviations from which a model is rejected."""
 
 
 @dataclass(frozen=True, eq=False)
 class UniquesRisk:
-    """Sample uniques of one file, by every model and by the one that fits best."""
+    """Risk of the sample uniques of one file, by every model and by the one of best fit."""
 
     fraction: float  # the sampling fraction ``pi``
     models: tuple[ModelRisk, ...]  # in the order in which they were fitted, with the diagnostics of each
@@ -193,7 +193,7 @@ class UniquesRisk:
 
     @property
     def unique(self) -> NDArray[np.bool_]:
-        """Which records are sample uniques."""
+        """Mark the sample uniques."""
         return np.asarray(self.count == 1)
 
     @property
@@ -203,17 +203,17 @@ class UniquesRisk:
 
     @property
     def population_unique(self) -> FloatArray:
-        """Of each record, the probability that it is a population unique; 0 for twins in the sample."""
+        """Probability that each record is a population unique; 0 unless it is a sample unique."""
         return np.where(self.unique, population_unique(unseen_mean(self.mean, self.fraction)), 0.0)
 
     @property
     def correct_match(self) -> FloatArray:
-        """Of a sample unique, the probability that a link to one of its equals is right; NaN for others."""
+        """Probability that the link of a sample unique is correct; NaN for other records."""
         return np.where(self.unique, correct_match(unseen_mean(self.mean, self.fraction)), np.nan)
 
     @property
     def fits(self) -> bool:
-        """Whether the chosen model is not refused."""
+        """Whether the chosen model is not rejected."""
         return self.chosen.misfit <= MISFIT
 
 
@@ -224,7 +224,7 @@ def uniques_risk(
     clock: Clock | None = None,
     others: pd.DataFrame | None = None,
 ) -> UniquesRisk:
-    """Population uniqueness of the sample uniques of a file, by log-linear models.
+    """Estimate the population uniqueness of a file's sample uniques, by log-linear models.
 
     Independence of the keys, which says too much where it does not fit; for three keys or more, all two-way
     interactions (of two keys these would be the sample itself), which may say too little; and models between
@@ -248,7 +248,7 @@ def uniques_risk(
 
 
 def _tried(keys: CodedKeys, fraction: float, clock: Clock) -> Iterator[tuple[FittedCells, ModelRisk]]:
-    """Independence, all interactions, and models between the two."""
+    """List the models: independence, all interactions, and some between the two."""
     simple = fit(keys, (), clock)
     assert simple is not None
     yield simple, model_risk(simple, fraction)
@@ -269,12 +269,12 @@ def _tried(keys: CodedKeys, fraction: float, clock: Clock) -> Iterator[tuple[Fit
 
 
 _ENOUGH = 1.0
-"""Records by which a fitted margin may miss the observed one before that is text."""
+"""Tolerance on fitted margins, in records, above which a note is made."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PopulationUniqueness(MeasureResult):
-    """Sample uniques that are unique in the population, and links of sample uniques that are right."""
+    """Sample uniques that are population uniques, and correct links of sample uniques."""
 
     measure: ClassVar[str] = "population-uniqueness"
     keys: tuple[str, ...]  # the categorical key variables
@@ -314,7 +314,7 @@ class PopulationUniqueness(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """Uniques, how many of them in the population, and what misclassification leaves."""
+        """Report uniques, those in the population, and what misclassification leaves."""
         first = self.original
         text = (
             f"{first.uniques:,} of {len(first.count):,} records are unique on {shown_names(self.keys)}; by "
@@ -395,14 +395,14 @@ def _fit_notes(which: str, risk: UniquesRisk, keys: int) -> list[str]:
 
 
 class PopulationUniques(Measure):
-    """Population uniqueness by Poisson log-linear models, with misclassified keys."""
+    """Estimates population uniqueness by Poisson log-linear models, with misclassified keys."""
 
     name: ClassVar[str] = "population-uniqueness"
     title: ClassVar[str] = "Uniqueness in the population"
     cost: ClassVar[float] = 5.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """Categorical keys, and weights or a fraction that say how large the population is."""
+        """Require categorical keys, and weights or a sampling fraction."""
         if not _categorical_keys(task):
             return (
                 "no key variable is categorical; name those that an intruder knows exactly in "

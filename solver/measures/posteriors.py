@@ -1,4 +1,4 @@
-"""Posteriors of partners by Bayes' theorem, and which probabilities are compatible with the true ones.
+"""Compute posteriors of partners by Bayes' theorem, and test probabilities for compatibility with them.
 
 Definition 3 of paper 004: P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic
 probability is P'. With the mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and
@@ -39,19 +39,19 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import noted
 
 _EXPONENTS = (-4.0, 6.0)
-"""Powers of ten, of the rate in terms of a usual distance, between which it is sought."""
+"""Powers of ten of the rate, relative to a typical distance, that bound its search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A probability for every candidate."""
+    """Match probabilities calibrated from a distance."""
 
     probability: FloatArray  # (blocks, candidates): ``exp(-rate * d_ij)``, rows sum to one
     rate: float  # 1 / distance
 
 
 def calibrated(distance: FloatArray, partner: IndexArray) -> Calibrated:
-    """The conditional logit of a distance: one parameter, by maximum likelihood of the true partners.
+    """Calibrate a distance by a conditional logit with one parameter, by maximum likelihood.
 
     Which truth it is fitted to makes little difference, as it has one parameter. The likelihood is concave in
     the rate; where every partner is nearest it has no maximum, and a large rate is taken.
@@ -80,11 +80,11 @@ def calibrated(distance: FloatArray, partner: IndexArray) -> Calibrated:
 
 
 CLASSICAL = "classical-mahalanobis"
-"""What the Mahalanobis distance is called that nothing is searched for."""
+"""Name of the classical Mahalanobis distance."""
 
 _NO_TIME = "no time was left for them"
 _UNLIKE = (DistanceBased, RandomMatching)
-"""Linkers that are not asked: the one is equal weights, the other has no scores but lots."""
+"""Linkers left out: one repeats equal weights, the other is random."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +100,19 @@ class Attacker:
 
 @dataclass(frozen=True)
 class Lacking:
-    """An attack without probabilities, and why it has none."""
+    """An attack without probabilities, and the reason."""
 
     name: str
     reason: str
 
 
 def attackers_name(linker: type[Linker]) -> str:
-    """What a linker is called here: as everywhere, with ``-linker`` where a family has that name."""
+    """Name a linker, with ``-linker`` where a family has that name."""
     return f"{linker.name}-linker" if linker.name in AGGREGATORS else linker.name
 
 
 def attackers(task: RiskTask, clock: Clock) -> Iterator[Attacker | Lacking]:
-    """Two distances that need no learning, every learned one, and every linker, while there is time."""
+    """Yield two baselines, every learned distance, and every linker, while there is time."""
     pair = task.first.pair
     yield _by_form(EQUAL, euclidean_form(pair), pair)
     ways: dict[str, Callable[[], Attacker]] = {
@@ -147,7 +147,7 @@ def _learned(task: RiskTask, name: str) -> Attacker:
 
 
 def _by_linker(task: RiskTask, linker: type[Linker]) -> Attacker:
-    """A linker with its defaults; its scores are distances with their sign changed."""
+    """Score by a linker with its defaults; negative scores serve as distances."""
     given, truth = linker_task(task)
     if linker.learns_from_training:
         given = trained_by(given, truth)
@@ -157,11 +157,11 @@ def _by_linker(task: RiskTask, linker: type[Linker]) -> Attacker:
 
 
 ROUNDING = 1e-9
-"""Probabilities that differ by a smaller share are the same but for rounding."""
+"""Relative tolerance at which probabilities are equal."""
 
 
 def one_record_posterior(log_likelihood: FloatArray, rows: IndexArray, direction: Direction) -> FloatArray:
-    """Probability of each candidate to be the partner of each query.
+    """Compute the probability that each candidate is the partner of each query.
 
     With ``f_ij`` the probability (density) that the original record i becomes the masked record j, and
     ``P(i | j) = f_ij / sum_k f_kj``,
@@ -185,7 +185,7 @@ def one_record_posterior(log_likelihood: FloatArray, rows: IndexArray, direction
 
 
 def _log_odds(log_likelihood: FloatArray) -> FloatArray:
-    """``log(f_ij / sum_{k != i} f_kj)``, shape (n, m), without loss where one record has nearly all."""
+    """Compute ``log(f_ij / sum_{k != i} f_kj)``, shape (n, m), accurate even if one record dominates."""
     columns = np.arange(log_likelihood.shape[1])
     first = log_likelihood.argmax(axis=0)
     largest = log_likelihood[first, columns]
@@ -201,13 +201,13 @@ def _log_odds(log_likelihood: FloatArray) -> FloatArray:
 
 
 def best_claims(probability: FloatArray) -> NDArray[np.bool_]:
-    """The most probable candidates of each row, shape as `probability`: several where they are equal."""
+    """Find the most probable candidates of each row, shape as `probability`; several on ties."""
     largest = probability.max(axis=1, keepdims=True)
     return np.asarray(probability >= largest * (1.0 - ROUNDING))
 
 
 def right_claims(probability: FloatArray, partner: IndexArray) -> FloatArray:
-    """How often the best candidate is the partner, shape (rows,), when lots decide between equals."""
+    """Compute how often the best candidate is the partner, shape (rows,), with ties broken at random."""
     best = best_claims(probability)
     return np.asarray(best[np.arange(len(best)), partner] / best.sum(axis=1))
 
@@ -223,7 +223,7 @@ MOST_CELLS = 40_000
 
 
 def compatible(true: FloatArray, claimed: FloatArray, most_cells: int = MOST_CELLS) -> bool | None:
-    """Whether `claimed` (P') is compatible with `true` (P), each (candidates,); None if not decided."""
+    """Test whether `claimed` (P') is compatible with `true` (P), each (candidates,); None if undecided."""
     true = _without_dust(true)
     kept = (true > 0.0) | (_without_dust(claimed) > 0.0)
     true, claimed = true[kept], claimed[kept]
@@ -238,7 +238,7 @@ def compatible(true: FloatArray, claimed: FloatArray, most_cells: int = MOST_CEL
 
 
 def _without_dust(probability: FloatArray) -> FloatArray:
-    """The smallest probabilities set to zero, less than a tenth of the tolerance in all."""
+    """Set the smallest probabilities to zero, less than a tenth of the tolerance in all."""
     order = np.argsort(probability)
     dust = order[np.cumsum(probability[order]) < TOLERANCE / 10.0]
     kept = probability.copy()
@@ -247,7 +247,7 @@ def _without_dust(probability: FloatArray) -> FloatArray:
 
 
 def _room(claimed: FloatArray, most: FloatArray) -> FloatArray:
-    """``sum_i min(most, P'(i))`` for each entry of `most`: what a row holds with such a diagonal."""
+    """Compute ``sum_i min(most, P'(i))`` for each entry of `most`: capacity of a row with such a diagonal."""
     order = np.sort(claimed)
     below = np.concatenate([[0.0], np.cumsum(order)])
     at = np.searchsorted(order, most, side="right")
@@ -255,7 +255,7 @@ def _room(claimed: FloatArray, most: FloatArray) -> FloatArray:
 
 
 def _refuted(true: FloatArray, claimed: FloatArray) -> bool:
-    """Two conditions that a coupling needs.
+    """Test two necessary conditions for a coupling.
 
     Row t has entries of at most ``J(t, t) <= P'(t)`` and of at most ``P'(i)``, so that
     ``P(t) <= sum_i min(P'(t), P'(i))``. And in column i there is no more than row i has, P(i), and than each
@@ -268,7 +268,7 @@ def _refuted(true: FloatArray, claimed: FloatArray) -> bool:
 
 
 def _by_level_sets(true: FloatArray, claimed: FloatArray) -> bool:
-    """Whether the belief function on the level sets of P' will do: ``Bel(A) <= P(A)`` for each of these.
+    """Test the belief function on the level sets of P': ``Bel(A) <= P(A)`` for each of these.
 
     With the candidates in the order of P', the largest first, the set A of the first k has the mass
     ``k (P'(k) - P'(k + 1))``.
@@ -280,7 +280,7 @@ def _by_level_sets(true: FloatArray, claimed: FloatArray) -> bool:
 
 
 def _kept_in_place(true: FloatArray, claimed: FloatArray) -> bool:
-    """Whether a coupling with the largest diagonal will do, ``min(P, P')``.
+    """Test the coupling of largest diagonal, ``min(P, P')``.
 
     A row with an excess gives it to the columns that lack something, the largest lack first and no more than
     its diagonal to any, so that what is left is as even as can be (the argument of Gale and Ryser). With what
@@ -301,7 +301,7 @@ def _kept_in_place(true: FloatArray, claimed: FloatArray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Classes:
-    """Candidates with the same two probabilities, put together."""
+    """Candidates aggregated by their two probabilities."""
 
     true: FloatArray  # (classes,): of each member
     claimed: FloatArray
@@ -314,7 +314,7 @@ class _Classes:
 
 
 def _classes(true: FloatArray, claimed: FloatArray) -> _Classes:
-    """The classes; candidates that cannot be true and are below all diagonals are one, at the end."""
+    """Aggregate candidates; those impossible in truth and below all diagonals form the last class."""
     least = _least_diagonal(true, claimed)
     small = (true == 0.0) & (claimed <= least[true > 0.0].min())
     rest = float(claimed[small].sum())
@@ -326,7 +326,7 @@ def _classes(true: FloatArray, claimed: FloatArray) -> _Classes:
 
 
 def _least_diagonal(true: FloatArray, claimed: FloatArray) -> FloatArray:
-    """What each diagonal is at least, so that its row has room for P(t): bisected, the lower end."""
+    """Bound each diagonal from below by bisection, such that its row has room for P(t)."""
     low, high = np.zeros_like(true), claimed.copy()
     for _ in range(40):
         middle = (low + high) / 2.0
@@ -337,7 +337,7 @@ def _least_diagonal(true: FloatArray, claimed: FloatArray) -> FloatArray:
 
 
 def _missed(classes: _Classes) -> float:
-    """How much of P' no coupling can have: the least ``sum_i |P'(i) - sum_t J(t, i)| / 2``, by classes."""
+    """Minimise ``sum_i |P'(i) - sum_t J(t, i)| / 2`` over couplings J, by classes."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # an optimiser is loaded where it is used
 
     rows, size = classes.rows, classes.size
@@ -401,7 +401,7 @@ def _matrix(
 
 @dataclass(frozen=True)
 class Claim:
-    """The single link that an attack is surest of."""
+    """The link of highest probability of an attack."""
 
     record: str  # what the two are called
     candidate: str
@@ -412,7 +412,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class AttackOdds:
-    """An attack with its probabilities, beside the true ones. All numbers but rates are shares of records."""
+    """An attack's probabilities beside the true ones. All numbers but rates are shares of records."""
 
     name: str  # a family, ``equal-weights``, ``classical-mahalanobis``, or a linker
     linked: float | None  # found by the learned distance, and its bound; None where not learned
@@ -431,7 +431,7 @@ class AttackOdds:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What attacks are judged by."""
+    """Posterior and partners, the reference of attacks."""
 
     posterior: FloatArray  # (blocks, candidates): of the masking
     holds: bool  # whether it covers all attributes that attacks use
@@ -442,7 +442,7 @@ class Truth:
 
 
 def judged(attacker: Attacker, truth: Truth, verdicts: FloatArray) -> AttackOdds:
-    """An attack, with what is known of the compatibility of its records (`compatible_records`)."""
+    """Evaluate an attack, with the compatibility of its records (`compatible_records`)."""
     beliefs, weight = attacker.beliefs.probability, truth.weight
     best = best_claims(beliefs)
     each = (truth.posterior * best).sum(axis=1) / best.sum(axis=1)
@@ -462,7 +462,7 @@ def judged(attacker: Attacker, truth: Truth, verdicts: FloatArray) -> AttackOdds
 
 
 def surest_claim(beliefs: FloatArray, truth: Truth) -> Claim:
-    """The largest probability of all."""
+    """Find the link of largest probability."""
     row, column = divmod(int(beliefs.argmax()), beliefs.shape[1])
     return Claim(
         truth.records[row],
@@ -474,7 +474,7 @@ def surest_claim(beliefs: FloatArray, truth: Truth) -> Claim:
 
 
 def compatible_records(attacks: Sequence[Attacker], truth: Truth, clock: Clock) -> list[FloatArray]:
-    """Definition 3 for every attack and record: 1 for yes, 0 for no, NaN where it is not decided.
+    """Test Definition 3 for every attack and record: 1 for yes, 0 for no, NaN if undecided.
 
     What needs no optimisation first; then one linear program for records with the same probabilities.
     """

@@ -1,4 +1,4 @@
-"""Records at risk: ranks, margins and contributions of attributes under each attack, and links by group."""
+"""Measure risk by record: ranks, margins and attribute contributions under each attack, by group."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.number_format import count, percent
 
 _ROWS_AT_ONCE = 20_000
-"""Of which equal attribute distances are compared, all with all of a row."""
+"""Rows compared at a time for equal attribute distances."""
 
 
 def contributions(form: DistanceForm, c: FloatArray) -> FloatArray:
-    """Parts of the distance by attribute, which add up to it.
+    """Split the distance into additive contributions of attributes.
 
     `form`: a distance d. `c` (rows, attributes): attribute distances. Returns shape (rows, attributes): non-
     negative, but for a quadratic form with terms that cancel.
@@ -87,7 +87,7 @@ def _back(values: FloatArray, order: NDArray[np.intp]) -> FloatArray:
 
 
 def _even(parts: FloatArray, c: FloatArray) -> FloatArray:
-    """The same parts for equal attribute distances of a row."""
+    """Give equal attribute distances of a row equal contributions."""
     same = c[:, :, None] == c[:, None, :]
     return np.asarray((same * parts[:, None, :]).sum(axis=2) / same.sum(axis=2))
 
@@ -102,11 +102,11 @@ _PARTS: Mapping[FormKind, Callable[[FloatArray, FloatArray], FloatArray]] = {
 
 
 TIMES = 1.1
-"""A rival is near when it is at most so many times as far as the partner."""
+"""Ratio to the partner's distance up to which a rival is near."""
 
 
 def near_rivals(pair: LinkagePair, form: DistanceForm, stop: Callable[[], bool]) -> FloatArray:
-    """Count rivals at most `TIMES` as far as the partner, (blocks,); NaN if impossible or out of time.
+    """Count rivals within `TIMES` of the partner, (blocks,); NaN if impossible or out of time.
 
     Neither the partner nor, with shared ties, its twins are counted.
     """
@@ -128,18 +128,18 @@ def near_rivals(pair: LinkagePair, form: DistanceForm, stop: Callable[[], bool])
 
 
 def in_units_of(form: DistanceForm, times: float) -> float:
-    """So many times a distance as people draw it, as a factor of what the form gives: squares, for some."""
+    """Convert a ratio of distances to one of the form's values, which are squares for some."""
     squares = form.differences is Differences.SQUARED or form.kind is FormKind.QUADRATIC
     return times**2 if squares else times
 
 
 BASELINES = {"euclid": "equal-weights", "mahalanobis": "classical-mahalanobis"}
-"""What the distances that need no search are called beside the learned ones."""
+"""Names of the baselines."""
 
 
 @dataclass(frozen=True, eq=False)
 class AttackOnRecords:
-    """One attack; all arrays have shape (blocks,), or (blocks, attributes)."""
+    """Records under one attack; all arrays have shape (blocks,), or (blocks, attributes)."""
 
     attack: str  # a family; ``equal-weights``; or ``classical-mahalanobis``
     attributes: tuple[str, ...]
@@ -155,7 +155,7 @@ class AttackOnRecords:
 
     @property
     def apart(self) -> dict[str, float] | None:
-        """Share of each attribute in what rivals of linked records are farther by; None if none is linked."""
+        """Share of each attribute in the margins of linked records; None if none is linked."""
         gaps = (self.to_rival - self.to_partner)[self.linked]
         gaps = gaps[~np.isnan(gaps).any(axis=1)].sum(axis=0)
         if not gaps.size or gaps.sum() <= 0.0:
@@ -177,7 +177,7 @@ class AttackOnRecords:
 
 
 def attacks_of(task: RiskTask, clock: Clock) -> Iterator[tuple[str, DistanceForm, Evaluation]]:
-    """The learned attacks, the one that links most first, and those that need no search."""
+    """List the learned attacks, the one that links most first, and the baselines."""
     learned = task.attacks
     for name in sorted(learned, key=lambda name: -learned[name].evaluation.linked_weight):
         attack = learned[name]
@@ -189,7 +189,7 @@ def attacks_of(task: RiskTask, clock: Clock) -> Iterator[tuple[str, DistanceForm
 def attack_on_records(
     pair: LinkagePair, name: str, form: DistanceForm, found: Evaluation, near: FloatArray
 ) -> AttackOnRecords:
-    """What an attack makes of the records, from how it was counted."""
+    """Build the records of an attack from its evaluation."""
     blocks = np.arange(pair.blocks)
     sides = (pair.partner, found.rival)
     parts = [contributions(form, pair.distances(blocks, of, form.differences)) for of in sides]
@@ -212,7 +212,7 @@ def attack_on_records(
 
 
 def out_of_reach(task: RiskTask, stop: Callable[[], bool]) -> dict[str, BoolArray]:
-    """For each family the records that one rival alone keeps from being linked, whatever the parameters.
+    """For each family mark the records that a single rival dominates, for all parameters.
 
     Without those that comparing attributes, or ranks, one after another links: parameters come as near to
     that as doubles allow (see `search_state.beside_orders`).
@@ -228,7 +228,7 @@ def out_of_reach(task: RiskTask, stop: Callable[[], bool]) -> dict[str, BoolArra
 
 
 MOST_CATEGORIES = 12
-"""Of a column; of one with more, the most frequent and all others together."""
+"""Categories of a column; the rarest beyond are merged."""
 
 OTHERS = "all others"
 MISSING = "missing"
@@ -236,7 +236,7 @@ MISSING = "missing"
 
 @dataclass(frozen=True)
 class Group:
-    """The records of one category."""
+    """Records of one category."""
 
     column: str
     category: str
@@ -250,14 +250,14 @@ class Group:
 
     @property
     def words(self) -> str:
-        """Column and category, in words where there are any."""
+        """Format column and category, with labels where there are any."""
         if not (self.title or self.said):
             return f"{self.column} {self.category}"
         return ": ".join(group_in_words(vars(self)))
 
 
 def group_columns(task: RiskTask) -> tuple[str, ...]:
-    """The columns to group by: those requested, or keys and strata of the schema.
+    """List the columns to group by: requested ones, or keys and strata of the schema.
 
     Numeric keys are left out, unless they are requested or have few values. Without a schema, texts
     and attributes that are compared as categories. Never what leads to persons.
@@ -280,7 +280,7 @@ def group_columns(task: RiskTask) -> tuple[str, ...]:
 
 
 def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: BoolArray) -> tuple[Group, ...]:
-    """What is linked in each category of each column of the original file, the most frequent first."""
+    """Count links by category of each column of the original file, the most frequent first."""
     pair, problem = task.first.pair, task.first
     original = Direction(problem.options.direction) is Direction.ORIGINAL_TO_MASKED
     weight = np.ones(pair.blocks) if problem.survey.weight is None else problem.survey.weight
@@ -303,7 +303,7 @@ def groups(task: RiskTask, columns: Sequence[str], linked: BoolArray, by_any: Bo
 
 
 def shown_categories(values: pd.Series) -> pd.Series:
-    """Categories as texts, with a name for what is missing and one for those that are rare."""
+    """Format categories, with names for missing and for rare ones."""
     missing = values.isna().to_numpy()
     numbers = pd.api.types.is_float_dtype(values) and bool((values[~missing] % 1 == 0).all())
     texts = (values[~missing].astype("int64") if numbers else values[~missing]).astype(str)
@@ -315,15 +315,15 @@ def shown_categories(values: pd.Series) -> pd.Series:
 
 
 _MOST_PARTS = 2_000
-"""Records up to which the JSON has the parts of all their distances."""
+"""Records up to which the JSON has the contributions of all."""
 
 _LEAST_GROUP = 10
-"""Records of a group that is named as the worst."""
+"""Minimum size of a group reported as the worst."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordsAtRisk(MeasureResult):
-    """What every attack makes of every record."""
+    """Risk of every record under all attacks."""
 
     measure: ClassVar[str] = "records"
     record: tuple[str, ...]  # what the records are called
@@ -341,12 +341,12 @@ class RecordsAtRisk(MeasureResult):
 
     @property
     def never(self) -> BoolArray:
-        """Records that provably no parameters of any of the families link."""
+        """Mark records that provably no parameters of any of the families link."""
         return np.asarray(np.logical_and.reduce(list(self.out_of_reach.values())))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Records by how many attacks link them, how many are hidden, and the worst group."""
+        """Report records by the number of attacks that link them, hidden ones, and the worst group."""
         by, worst = self.linked_by, self.attacks[0]
         hidden, every = ~worst.linked & (worst.near >= 2), by == len(self.attacks)
         found = [
@@ -366,15 +366,15 @@ class RecordsAtRisk(MeasureResult):
         return tuple(found)
 
     def _share(self, these: BoolArray) -> float:
-        """Share of some records; with sampling weights, of what all stand for."""
+        """Compute the share of some records, by sampling weight where there are any."""
         return float(np.average(these, weights=self.weight))
 
     def _right(self, linked: BoolArray) -> FloatArray:
-        """How probably each record that is linked is linked rightly."""
+        """Compute the probability that each record's link is correct."""
         return linked.astype(np.float64) if self.worth is None else linked * self.worth
 
     def _linked_share(self, linked: BoolArray) -> float:
-        """The same of links, of which those to one of several equal candidates count their chance."""
+        """Compute the share of links, those to one of several equal candidates by their probability."""
         return float(np.average(self._right(linked), weights=self.weight))
 
     def _worst_group(self) -> Group | None:
@@ -387,7 +387,7 @@ class RecordsAtRisk(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """How many attacks agree, and what leads to the records."""
+        """Report how many attacks agree, and which attributes lead to the records."""
         by, total, worst = self.linked_by, len(self.record), self.attacks[0]
         any_of, all_of = (
             count(round(float(self._right(linked).sum()), 2)) for linked in (by > 0, by == len(self.attacks))
@@ -467,7 +467,7 @@ class RecordsAtRisk(MeasureResult):
 
 
 class Records(Measure):
-    """Every record under every attack; by the requested groups, or those of the schema."""
+    """Evaluates every record under every attack, by requested groups or those of the schema."""
 
     name: ClassVar[str] = "records"
     title: ClassVar[str] = "Which records"
@@ -475,7 +475,7 @@ class Records(Measure):
     cost: ClassVar[float] = 2.0
 
     def take(self, task: RiskTask, clock: Clock) -> RecordsAtRisk:
-        """Look at every record under every attack."""
+        """Evaluate every record under every attack."""
         pair = task.first.pair
         counted = list(attacks_of(task, clock))
         beyond = out_of_reach(task, lambda: clock.expired)
@@ -495,6 +495,6 @@ class Records(Measure):
 
 
 def _near(pair: LinkagePair, form: DistanceForm, clock: Clock, left: int) -> FloatArray:
-    """Near rivals under one attack, in its share of the time for those that are left."""
+    """Count near rivals under one attack, in its share of the remaining time."""
     part = portion(clock, 1.0 / left)
     return near_rivals(pair, form, lambda: part.expired)

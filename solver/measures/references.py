@@ -1,4 +1,4 @@
-"""What 0 and 100 % mean on a file: no masking, shuffled attributes, matching at random."""
+"""Compute reference points of risk: no masking, shuffled attributes, matching at random."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from linkrisk.solver.run.number_format import percent
 from linkrisk.solver.worst_case.search import SearchTask, search
 
 _MOST = 64
-"""Right links with a probability that a double distinguishes from 0: beyond, it is below 1 / 64!."""
+"""Correct links with a probability above the least double: beyond, it is below 1 / 64!."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChanceMatches:
-    """The number of right links of a random one-to-one matching."""
+    """Distribution of the correct links of a random one-to-one matching."""
 
     probability: FloatArray  # (any,): of 0, 1, 2, ... right links
     mean: float
 
     def quantile(self, share: float) -> int:
-        """The least number that is not exceeded with this probability."""
+        """Find the least number that is not exceeded with this probability."""
         return int(np.searchsorted(np.cumsum(self.probability), share - 1e-12))
 
 
 def chance_matches(records: int, candidates: int) -> ChanceMatches:
-    """Distribution of right links where `records` get different ones of `candidates` at random.
+    """Compute that distribution where `records` are matched to different `candidates` at random.
 
     The r-th factorial moment of the number K of right links is ``[n]_r / [m]_r``, with n records, m
     candidates and falling factorials, so by inclusion and exclusion (Riordan, An Introduction to
@@ -54,17 +54,17 @@ def chance_matches(records: int, candidates: int) -> ChanceMatches:
 
 
 SHUFFLES = 20
-"""Files with shuffled attributes that equal weights are counted on."""
+"""Number of files with shuffled attributes: more narrow the estimate, each costs a count."""
 
 MOST_COUNTED = 20_000
-"""Records of a shuffled file that are counted; of more a sample, large enough to show chance."""
+"""Records counted of a shuffled file; beyond, a sample."""
 
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class References(MeasureResult):
-    """Numbers of right links that say what little and much are on this file."""
+    """Numbers of correct links at the reference points."""
 
     measure: ClassVar[str] = "references"
     records: int
@@ -120,7 +120,7 @@ class References(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """What little and much are here."""
+        """Report the lowest and highest reference points."""
         much, little = (each / self.total for each in (self.unmasked, float(self.shuffled.mean())))
         text = (
             f"without any masking {percent(much)} of the records could be re-identified; with attributes "
@@ -176,7 +176,7 @@ class ReferencePoints(Measure):
 
 
 def shuffled(problem: Problem, random: np.random.Generator) -> Problem:
-    """The problem with every masked attribute in an order of its own, which keeps its distribution."""
+    """Permute every masked attribute independently, which keeps its distribution."""
     files = problem.files
     masked = files.masked.copy()
     for name in files.attributes:
@@ -185,7 +185,7 @@ def shuffled(problem: Problem, random: np.random.Generator) -> Problem:
 
 
 def unmasked(problem: Problem) -> float:
-    """Links without any masking: who has no twin is linked by any distance with positive weights."""
+    """Count links without masking: any distance with positive weights links records without twins."""
     files, pair = problem.files, problem.pair
     original = files.original[list(files.attributes)]
     names = list(files.attributes)
@@ -199,7 +199,7 @@ def unmasked(problem: Problem) -> float:
 
 
 def _by_equal_weights(problem: Problem, random: np.random.Generator) -> float:
-    """Weight that equal weights link; of many records by what they link of some."""
+    """Count the weight that equal weights link, on a sample of large files."""
     equal, pair = WeightedMean(problem.pair.attributes), problem.pair
     if pair.blocks > MOST_COUNTED:
         pair = pair.part(np.sort(random.choice(pair.blocks, MOST_COUNTED, replace=False)))

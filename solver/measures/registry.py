@@ -1,4 +1,4 @@
-"""All measures by name, in the order in which they are shown."""
+"""Register all measures by name, in display order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probability of re-identification: limits of all attacks where the masking is known.
+"""Estimate the probability of re-identification: limits of all attacks under known masking.
 
 An intruder who knows all records goes by the posterior over one-to-one matchings of the two files,
 ``P(sigma | X, Y)``, proportional to ``prod_i f(y_sigma(i) | x_i)``. Its marginals, quotients of permanents,
@@ -50,13 +50,13 @@ from linkrisk.solver.run.clock import Clock
 
 CHAINS = 4
 BURNING, CHOOSING, COUNTING = 500, 1_500, 3_000
-"""Sweeps of every chain: to forget where it began, to choose the claims, and to count how many are right."""
+"""Gibbs sweeps of every chain: burn-in, choice of the claims, and estimation of their correctness."""
 
 _TOURS = 48
-"""Ways to put records into groups, drawn beforehand."""
+"""Tours drawn in advance, by which records are grouped."""
 
 _ANYHOW = 8
-"""Of so many sweeps, one groups records at random."""
+"""One in so many sweeps groups records at random, so that the chain can reach every matching."""
 
 _BATCHES = 20
 _AT_ONCE = 100
@@ -65,7 +65,7 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True)
 class MatchingLimit:
-    """How many links the best claims of an intruder who knows all records are expected to get right."""
+    """Expected correct links of the best claims of an intruder who knows all records."""
 
     expected: float  # weight of the right ones among the chosen claims, a share
     # `expected` less its Monte Carlo error, with 95 % confidence; and the best claims as the draws have them,
@@ -80,14 +80,14 @@ class MatchingLimit:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Whose partner is claimed."""
+    """Records whose partner is claimed."""
 
     rows: IndexArray  # (queries,): of the queries in their own file
     masked: bool  # whether they are masked records, and originals the candidates
     weight: FloatArray  # (queries,): what each counts
 
     def right(self, matching: IndexArray, claimed: IndexArray) -> FloatArray:
-        """Weight of the claims that agree with matchings, shape (..., n) to (...,), a share."""
+        """Sum the weight of claims that agree with matchings, shape (..., n) to (...,), as a share."""
         rows, columns = (claimed, self.rows) if self.masked else (self.rows, claimed)
         return np.asarray((matching[..., rows] == columns) @ self.weight / self.weight.sum())
 
@@ -99,7 +99,7 @@ class Queries:
 def matching_limit(
     log_likelihood: FloatArray, truth: IndexArray, queries: Queries, seed: int, clock: Clock
 ) -> MatchingLimit:
-    """Draw matchings, claim for every query its most probable candidate, and count on further draws.
+    """Sample matchings by MCMC, claim each query's most probable candidate, and count on further draws.
 
     `log_likelihood` (n, m): ``log f_ij``, m <= n: of the original records, m were released. `truth` (n,): the
     true matching, -1 where a record was not released. Half of the chains begin there: where the masking is
@@ -140,7 +140,7 @@ def _parts(sweeps: int, clock: Clock) -> Iterator[None]:
 
 
 def exact_marginals(log_likelihood: FloatArray) -> FloatArray | None:
-    """The marginals where records fall into groups that are indistinguishable; None otherwise."""
+    """Compute the marginals exactly where records form groups of identical rows; None otherwise."""
     possible = np.isfinite(log_likelihood)
     size = possible.sum(axis=1)
     if possible.shape[0] != possible.shape[1] or not size.all():
@@ -169,7 +169,7 @@ def _starts(full: FloatArray, truth: IndexArray) -> IndexArray:
 
 
 class _Chains:
-    """Gibbs sampling of matchings: in groups of three records, all orders of their images are weighed.
+    """Gibbs sampler of matchings, which redraws the images of groups of three records.
 
     Which records form groups does not depend on the state, so that every sweep leaves the posterior as it is.
     Groups are records that may well have each other's images, drawn beforehand, and now and then any records.
@@ -196,7 +196,7 @@ class _Chains:
         claimed: IndexArray | None = None,
         queries: Queries | None = None,
     ) -> FloatArray:
-        """Sweep; the share of claims that are right after each, shape (sweeps, chains)."""
+        """Run sweeps; return the share of correct claims after each, shape (sweeps, chains)."""
         n, size = len(self._full), self._size
         hits = np.zeros((sweeps, len(self.state)))
         for at in range(sweeps):
@@ -212,7 +212,7 @@ class _Chains:
         return hits
 
     def _mix(self, records: IndexArray) -> None:
-        """Draw anew which records of each group, shape (groups, size), have which of their images."""
+        """Redraw the images of the records in each group, shape (groups, size)."""
         images = self.state[:, records]  # (chains, groups, size)
         fit = self._full[records[None, :, :, None], images[:, :, None, :]]
         places = np.arange(self._size)
@@ -230,7 +230,7 @@ class _Chains:
 
 
 def _tour(images: FloatArray, records: FloatArray, random: np.random.Generator) -> IndexArray:
-    """An order of the records in which neighbours may well have each other's images."""
+    """Order the records such that neighbours are likely to exchange images."""
     other = _drawn(records, random)[_drawn(images, random)]
     seen, order = np.zeros(len(other), dtype=np.bool_), []
     for start in random.permutation(len(other)).tolist():
@@ -243,7 +243,7 @@ def _tour(images: FloatArray, records: FloatArray, random: np.random.Generator) 
 
 
 def _heights(logs: FloatArray) -> FloatArray:
-    """Sums of the roots of probabilities along each row: roots, so that a tour goes further."""
+    """Sum the roots of probabilities along each row: roots lengthen the tour."""
     share = np.exp(0.5 * (logs - logs.max(axis=1, keepdims=True)))
     return np.asarray(np.cumsum(share, axis=1))
 
@@ -256,7 +256,7 @@ def _drawn(heights: FloatArray, random: np.random.Generator) -> IndexArray:
 def _estimated(
     hits: FloatArray, chains: _Chains, claimed: IndexArray, queries: Queries, right: float
 ) -> MatchingLimit:
-    """Mean over draws, with an error that takes in what chains differ by."""
+    """Estimate the mean over draws, with the standard error between chains."""
     expected = float(hits.mean())
     batches = np.array([each.mean(axis=0) for each in np.array_split(hits, min(_BATCHES, len(hits)))])
     within = stats.t.ppf(0.975, batches.size - 1) * batches.std(ddof=1) / np.sqrt(batches.size)
@@ -271,7 +271,7 @@ def _estimated(
 
 
 _NORMAL = 1.959964
-"""Of a normal variable, 95 % lie as many standard deviations around its mean."""
+"""Quantile of the normal distribution for 95 % intervals."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,7 +329,7 @@ class Reidentification(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The limits, and the attack that expects most."""
+        """Report the limits, and the attack with the highest expectation."""
         on = f" by {shown_names(self.attributes)}" if self.left_out else ""
         text = (
             "an intruder who knows one record and how the file was masked expects "
@@ -404,7 +404,7 @@ def _findings(attack: AttackOdds) -> list[Finding]:
 
 
 class ProbabilityOfReidentification(Measure):
-    """The posterior of the masking, and attacks judged by it."""
+    """Computes the posterior of the masking, and evaluates attacks by it."""
 
     name: ClassVar[str] = "reidentification"
     title: ClassVar[str] = "Probability of re-identification, where the masking is known"
@@ -412,11 +412,11 @@ class ProbabilityOfReidentification(Measure):
     cost: ClassVar[float] = 6.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """How the file was masked."""
+        """Require the masking method."""
         return task.known_masking.lacking()
 
     def take(self, task: RiskTask, clock: Clock) -> Reidentification:
-        """Bayes' theorem, then matchings, then attacks."""
+        """Compute posteriors, then matchings, then attacks."""
         pair, masking = task.first.pair, task.known_masking
         direction = Direction(task.first.options.direction)
         weight = record_counts(task.first)
@@ -468,7 +468,7 @@ class ProbabilityOfReidentification(Measure):
 
 
 def _all_records(task: RiskTask, weight: FloatArray, clock: Clock) -> MatchingLimit | None:
-    """The limit of who knows all records; None where some masked record has no original."""
+    """Estimate the limit of an intruder who knows all records; None if a masked record has no original."""
     partner, pair = task.files.partner, task.first.pair
     if int((partner >= 0).sum()) < len(task.files.masked):
         return None
