@@ -1,4 +1,4 @@
-"""Sequences of releases: worst cases of each with those before it, rises, candidates by intersection.
+"""Search the worst case of each release with the earlier ones, and intersect candidates over releases.
 
 Where releases cannot be aligned, an intruder looks for a person in every release and keeps the candidates
 that are not much farther than the nearest. What distinguishes candidates beside what is compared, such
@@ -43,7 +43,7 @@ from linkrisk.solver.worst_case.search import Start
 def embedded(
     smaller: Aggregator, larger: Aggregator, positions: Sequence[int], theta: FloatArray
 ) -> FloatArray | None:
-    """The same distance in a family with more attributes; None for an OWA, whose ranks would all move.
+    """Embed a distance in a family with more attributes; None for an OWA, whose ranks would change.
 
     A weighted mean gives the others weight zero, a quadratic form rows and columns of zeros, and a measure
     counts of every set the members that there were before. `positions`: of the attributes in the larger one.
@@ -68,7 +68,7 @@ def embedded(
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """What an intruder has at one time, and the worst cases of it."""
+    """The releases available at one time, and their worst cases."""
 
     number: int  # how many releases there are by then: that of the last one, from 1
     members: tuple[int, ...]  # attacked together: the last release, and those aligned with it
@@ -83,7 +83,7 @@ class Stage:
 
 
 def searched_stages(task: RiskTask, releases: Releases, clock: Clock) -> list[Stage]:
-    """Search every stage, each of the same files once, from the attacks of those before it."""
+    """Search every stage, from the attacks of earlier ones; equal stages once."""
     number = len(releases.files)
     last = Stage(number, (number,), task.files, task.problems, task.worst.families)
     known, stages = [last], []
@@ -110,7 +110,7 @@ def _among(files: FilePair, others: Sequence[FilePair]) -> bool:
 def _searched(
     task: RiskTask, releases: Releases, number: int, files: FilePair, known: Sequence[Stage], clock: Clock
 ) -> Stage:
-    """The worst cases of one stage; where there is none, with the reason."""
+    """Search the worst cases of one stage, or give the reason why there is none."""
     names, members = [family.aggregator for family in task.worst.families], releases.group(number)
     if clock.expired:
         return Stage(
@@ -129,13 +129,13 @@ def _searched(
 
 
 def latest(stages: Sequence[Stage], number: int) -> list[Stage]:
-    """What an intruder has at one time: the last stage by then of every group that can be aligned."""
+    """List the last stage by then of every group of releases that can be aligned."""
     found = {stage.members[0]: stage for stage in stages if stage.number <= number}
     return list(found.values())
 
 
 def _starts(problem: Problem, known: Sequence[Stage]) -> Iterator[Start]:
-    """What other stages have learned of the family, as parameters of this problem, where these contain it."""
+    """Lift the attacks of other stages to this problem, where it contains them."""
     name = problem.aggregator.name
     for at, stage in enumerate(known):
         result, smaller = stage.results.get(name), stage.problems.get(name)
@@ -155,22 +155,22 @@ def _starts(problem: Problem, known: Sequence[Stage]) -> Iterator[Start]:
 
 
 def _positions(smaller: Sequence[str], larger: Sequence[str], number: str) -> list[int] | None:
-    """Where attributes are among more of them, with a number or without; None where one is not."""
+    """Find the positions of attributes among others, numeric or not; None where one is absent."""
     found = [f"{name}{number}" if f"{name}{number}" in larger else name for name in smaller]
     return [larger.index(name) for name in found] if set(found) <= set(larger) else None
 
 
 WIDTHS = (1.0, 1.1, 1.5, 2.0, 3.0)
-"""A candidate is kept when it is at most so many times as far as the nearest: the intruder's choice."""
+"""Ratios to the nearest distance up to which a candidate is kept, chosen by the intruder."""
 
 _MEGABYTES = 16.0
 _ROUNDING = 1e-12
-"""Relative to a distance, and a distance of so many deviations: rounding."""
+"""Rounding tolerance, relative to a distance and in deviations."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchedRelease:
-    """One release and the distance that an intruder has for it."""
+    """One release and the intruder's distance for it."""
 
     pair: LinkagePair  # its blocks are the persons, the same ones in the same order in all releases
     form: DistanceForm
@@ -179,14 +179,14 @@ class SearchedRelease:
 
 @dataclass(frozen=True, eq=False)
 class Intersections:
-    """What is left after each release; all arrays have shape (widths, releases, persons)."""
+    """Remaining candidates after each release; all arrays have shape (widths, releases, persons)."""
 
     size: FloatArray  # marks that candidates of all releases up to this one have; NaN where there was no time
     holds: BoolArray  # whether the person's own mark is among them
 
 
 def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> list[IndexArray]:
-    """Marks that distinguish the masked records of several groups of releases, numbers from 0.
+    """Number the distinguishable masked records of several groups of releases, from 0.
 
     By the values of confidential columns that no masking changed, in the last release of the group that has
     the person; without any, by the person, as if another released value gave that away.
@@ -204,7 +204,7 @@ def marks(groups: Sequence[Sequence[FilePair]], confidential: Sequence[str]) -> 
 
 
 def _keys(pair: FilePair, confidential: Sequence[str]) -> Sequence[object]:
-    """The confidential values of every masked record, or who it is."""
+    """List the confidential values of every masked record, or its identity."""
     if not confidential:
         return pair.masked_labels
     columns = [pair.masked[name] for name in confidential]
@@ -215,7 +215,7 @@ def _keys(pair: FilePair, confidential: Sequence[str]) -> Sequence[object]:
 def intersections(
     releases: Sequence[SearchedRelease], stop: Callable[[], bool], seed: int, widths: Sequence[float] = WIDTHS
 ) -> Intersections:
-    """Intersect the candidates of every person over the releases, or groups of releases, by width."""
+    """Intersect every person's candidates over the releases, or groups of releases, by width."""
     persons = releases[0].pair.blocks
     size = np.full((len(widths), len(releases), persons), np.nan)
     holds = np.zeros(size.shape, dtype=np.bool_)
@@ -238,7 +238,7 @@ def intersections(
 
 
 def _distances(release: SearchedRelease, persons: IndexArray) -> FloatArray:
-    """What the form gives, inf for impossible candidates, shape (persons, candidates)."""
+    """Compute the distances, inf for impossible candidates, shape (persons, candidates)."""
     pair, form = release.pair, release.form
     candidates = np.arange(len(pair.candidates))
     distance = np.maximum(form(pair.distances(persons[:, None], candidates, form.differences)), 0.0)
@@ -247,14 +247,14 @@ def _distances(release: SearchedRelease, persons: IndexArray) -> FloatArray:
 
 
 def _near(distance: FloatArray, form: DistanceForm, width: float) -> BoolArray:
-    """Candidates at most so many times as far as the nearest, shape (persons, candidates)."""
+    """Find candidates within a ratio of the nearest, shape (persons, candidates)."""
     nearest = distance.min(axis=1, keepdims=True)
     limit = in_units_of(form, width) * nearest * (1.0 + _ROUNDING) + in_units_of(form, _ROUNDING)
     return np.asarray(np.isfinite(distance) & (distance <= limit))
 
 
 def _marked(near: BoolArray, mark: IndexArray, kinds: int) -> BoolArray:
-    """Which marks near candidates have, shape (persons, kinds)."""
+    """Find the marks of near candidates, shape (persons, kinds)."""
     order = np.argsort(mark, kind="stable")
     present, begins = np.unique(mark[order], return_index=True)
     found = np.zeros((len(near), kinds), dtype=np.bool_)
@@ -286,12 +286,12 @@ class ReleaseRisk:
 
     @property
     def bounded(self) -> bool:
-        """Whether more is known of the worst case than that no more than all can be linked."""
+        """Whether there is a non-trivial bound."""
         return self.low is not None and self.high is not None and is_bound(self.low, self.high, 1.0)
 
 
 def release_risks(stages: Sequence[Stage]) -> list[ReleaseRisk]:
-    """All families at all stages, one stage after the other."""
+    """Compute the risk of all families at all stages."""
     names = [family.aggregator for family in stages[0].families]
     by_family = {name: _of_family(name, stages) for name in names}
     return [by_family[name][at] for at in range(len(stages)) for name in names]
@@ -312,7 +312,7 @@ def _of_family(name: str, stages: Sequence[Stage]) -> list[ReleaseRisk]:
 
 
 def _alone(name: str, stage: Stage) -> ReleaseRisk:
-    """The worst case of one stage as it was found."""
+    """Convert the worst case of one stage, without other stages."""
     family = next(family for family in stage.families if family.aggregator == name)
     files, result = stage.files, family.result
     row = ReleaseRisk(
@@ -331,7 +331,7 @@ def _alone(name: str, stage: Stage) -> ReleaseRisk:
 
 
 def _grows(name: str, before: Stage, after: Stage) -> bool:
-    """Whether all distances of a stage are distances of a later one, between the same records."""
+    """Whether a later stage contains all distances of a stage, on the same records."""
     problem = after.problems.get(name)
     if problem is None or not contained(problem):
         return False
@@ -340,7 +340,7 @@ def _grows(name: str, before: Stage, after: Stage) -> bool:
 
 
 def _carried(name: str, stages: Sequence[Stage], rows: Sequence[ReleaseRisk]) -> list[ReleaseRisk]:
-    """Bounds of later stages are bounds of those that they contain, and attacks of these are theirs."""
+    """Pass bounds down to contained stages, and attacks up."""
     found = list(rows)
     for later in reversed(stages):
         if len(later.members) < 2:
@@ -356,7 +356,7 @@ def _carried(name: str, stages: Sequence[Stage], rows: Sequence[ReleaseRisk]) ->
 
 
 def _of_first(name: str, stage: Stage, first: Stage, row: ReleaseRisk) -> ReleaseRisk:
-    """The worst case of the records of the first release: what the attack links of them, and at most all."""
+    """Restrict the worst case to the records of the first release: links of the attack, and at most all."""
     result = stage.results.get(name)
     if first.number not in stage.members or result is None or row.low is None or row.high is None:
         return row
@@ -374,7 +374,7 @@ def _of_first(name: str, stage: Stage, first: Stage, row: ReleaseRisk) -> Releas
 
 
 def _best(one: ReleaseRisk, other: ReleaseRisk) -> ReleaseRisk:
-    """What an intruder has who takes the better of two groups; not known where that of one is not."""
+    """Take the better of two groups; unknown where one is."""
     if one.low is None or other.low is None or one.high is None or other.high is None:
         return one if one.low is None else other
     sure = one.confidence if other.confidence is None else other.confidence

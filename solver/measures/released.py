@@ -1,4 +1,4 @@
-"""Attributes of a release, original beside masked: their moments, and what masking has changed.
+"""Compare released attributes with the original ones: moments, and changes by masking.
 
 Functions of moments take the two files as arrays of shape (records, attributes), NaN where a value is
 missing; a constant original attribute gives NaN, as there is no standard deviation to measure by.
@@ -33,14 +33,14 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.number_format import percent
 
 _LEVEL = 0.975
-"""Of the t distribution, for both ends of 95 % confidence intervals."""
+"""Confidence level of 95 % intervals, by the t distribution."""
 
 _SINGULAR = 1e-10
-"""A correlation matrix whose smallest eigenvalue is below this share of the largest has none to divide by."""
+"""Share of the largest eigenvalue below which a correlation matrix is singular."""
 
 
 def spread(values: FloatArray) -> FloatArray:
-    """Standard deviation of each attribute with n - 1, shape (attributes,); NaN where it is zero."""
+    """Compute the standard deviation of each attribute with n - 1, shape (attributes,); NaN where zero."""
     deviations = pd.DataFrame(values).std().to_numpy(dtype=np.float64)
     # Rounding gives equal values a standard deviation of some last digits.
     smallest = 1e-12 * np.nan_to_num(np.abs(pd.DataFrame(values)).max().to_numpy(dtype=np.float64))
@@ -48,7 +48,7 @@ def spread(values: FloatArray) -> FloatArray:
 
 
 def il1s(original: FloatArray, masked: FloatArray, deviation: FloatArray) -> FloatArray:
-    """Every value's distance to what it was, ``|x - x'| / (sqrt(2) s_j)``, (records, attributes).
+    """Compute IL1s, ``|x - x'| / (sqrt(2) s_j)`` of every value, (records, attributes).
 
     The mean is the information loss IL1s (Yancey, Winkler and Creecy, 2002; Mateo-Sanz, Sebe and
     Domingo-Ferrer, 2004); sdcMicro's ``dUtility(method = "IL1s")`` is the sum.
@@ -57,7 +57,7 @@ def il1s(original: FloatArray, masked: FloatArray, deviation: FloatArray) -> Flo
 
 
 def eigenvalue_difference(original: FloatArray, masked: FloatArray) -> float | None:
-    """``sum_j |l_j - l'_j| / l_j`` of the eigenvalues of the two correlation matrices; None where one is 0.
+    """Compute ``sum_j |l_j - l'_j| / l_j`` of the correlation matrices' eigenvalues; None if singular.
 
     sdcMicro's ``dUtility(method = "eigen")``, with pairwise complete records.
     """
@@ -73,14 +73,14 @@ def eigenvalue_difference(original: FloatArray, masked: FloatArray) -> float | N
 
 
 def covariances(values: FloatArray) -> FloatArray:
-    """Covariance matrix with n - 1, of each pair from the records that have both values."""
+    """Compute the covariance matrix with n - 1, each pair on the records with both values."""
     if len(values) < 2:  # pandas would warn
         return np.full((values.shape[1], values.shape[1]), np.nan)
     return pd.DataFrame(values).cov().to_numpy(dtype=np.float64)
 
 
 def correlations(values: FloatArray) -> FloatArray:
-    """Correlation matrix, from the records that have both values; NaN where one of the two is constant."""
+    """Compute the correlation matrix, on the records with both values; NaN where one is constant."""
     matrix = pd.DataFrame(values).corr().to_numpy(dtype=np.float64).copy()
     constant = np.isnan(spread(values))
     matrix[constant] = np.nan
@@ -90,21 +90,21 @@ def correlations(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Triangle:
-    """Triangular factor of the centred complete records: one decomposition serves all regressions."""
+    """Triangular factor (QR) of the centred complete records, shared by all regressions."""
 
     records: int  # complete ones
     factor: FloatArray  # (records, attributes): the triangular factor R
 
     @classmethod
     def of(cls, values: FloatArray) -> Triangle:
-        """Of values, shape (records, attributes), about 1 in size."""
+        """Factorise values, shape (records, attributes), about 1 in size."""
         complete = values[~np.isnan(values).any(axis=1)]
         centred = complete - complete.mean(axis=0) if len(complete) else complete
         return cls(len(complete), np.asarray(np.linalg.qr(centred, mode="r")))
 
     @property
     def independent(self) -> NDArray[np.bool_]:
-        """Which attributes are no linear combination of those before them, shape (attributes,)."""
+        """Mark attributes that are no linear combination of earlier ones, shape (attributes,)."""
         if self.records == 0:
             return np.ones(self.factor.shape[1], dtype=np.bool_)
         # The diagonal of R is what is left of a column once those before it are taken out.
@@ -122,7 +122,7 @@ class Regression:
     half_width: FloatArray  # (predictors,): half the length of the 95 % confidence intervals
 
     def overlap(self, other: Regression) -> FloatArray:
-        """Overlap of the confidence intervals of two files, shape (predictors,), from 0 to 1.
+        """Compute the overlap of both files' confidence intervals, shape (predictors,), from 0 to 1.
 
         ``((U - L) / (U1 - L1) + (U - L) / (U2 - L2)) / 2`` with L and U the ends of the common part (Karr et
         al., The American Statistician 60, 2006), 0 where there is none. NaN for intervals without length.
@@ -172,25 +172,25 @@ class ReleasedAttribute:
 
     @cached_property
     def paired(self) -> tuple[FloatArray, FloatArray]:
-        """Values of the records that have a partner, and of these partners."""
+        """Pair the values of the records with those of their partners."""
         known = self.partner >= 0
         return self.original[known], self.masked[self.partner[known]]
 
     @cached_property
     def is_masked(self) -> bool:
-        """Whether the masked file says something else of any record that it has."""
+        """Whether the masked file changes the value of any record."""
         before, after = self.paired
         return not np.array_equal(before, after, equal_nan=True)
 
     @cached_property
     def differs(self) -> bool:
-        """Whether its distribution may differ: it is masked, or the files have other records."""
+        """Whether its distribution may differ: it is masked, or the files have different records."""
         known = int((self.partner >= 0).sum())
         return self.is_masked or not known == len(self.original) == len(self.masked)
 
 
 def released(task: RiskTask) -> tuple[ReleasedAttribute, ...]:
-    """The attributes of measures of disclosure and loss: all compared, then released confidential ones."""
+    """List the attributes of disclosure and loss measures: all compared, then released confidential ones."""
     files, compared = task.files, set(task.files.attributes)
     found = [_compared(files, at) for at in range(len(files.attributes))]
     others = [name for name in task.confidential if name not in compared and name in files.masked.columns]
@@ -199,7 +199,7 @@ def released(task: RiskTask) -> tuple[ReleasedAttribute, ...]:
 
 
 def unreadable(task: RiskTask) -> str | None:
-    """What is wrong with a confidential attribute, so that a measure is left out, not the run; or None."""
+    """Check that a confidential attribute can be read: the reason if not, so that only its measure fails."""
     try:
         released(task)
     except DataError as error:
@@ -208,14 +208,14 @@ def unreadable(task: RiskTask) -> str | None:
 
 
 def released_attribute(task: RiskTask, name: str) -> ReleasedAttribute:
-    """One attribute of both files, by its name."""
+    """Read one attribute of both files, by its name."""
     if name in task.files.attributes:
         return _compared(task.files, task.files.attributes.index(name))
     return _other(task.files, name, task.schema)
 
 
 def _compared(files: FilePair, at: int) -> ReleasedAttribute:
-    """An attribute that is compared, as the comparison has read it."""
+    """Read a compared attribute as the comparison does."""
     name = files.attributes[at]
     before, after = files.original_values[:, at], files.masked_values[:, at]
     attribute = files.categorical.get(name)
@@ -227,7 +227,7 @@ def _compared(files: FilePair, at: int) -> ReleasedAttribute:
 
 
 def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribute:
-    """An attribute that is not compared, by the scale of the schema; without one by its values."""
+    """Read an attribute that is not compared, by the scale of the schema, or else by its values."""
     declared = None if schema is None else schema.get(name).scale
     dated = _days(files, name, schema)
     if dated is not None:
@@ -252,7 +252,7 @@ def _other(files: FilePair, name: str, schema: Schema | None) -> ReleasedAttribu
 
 
 def _days(files: FilePair, name: str, schema: Schema | None) -> tuple[FloatArray, FloatArray] | None:
-    """Both columns as days; None where they are no dates, or it is not clear which."""
+    """Convert both columns to days; None where they are no dates, or ambiguous."""
     tables = (Table(files.original, "original"), Table(files.masked, "masked"))
     dates = date_columns([name], tables, schema)
     if not dates:
@@ -271,13 +271,13 @@ def _numbers(frame: pd.DataFrame, name: str, source: str) -> FloatArray:
 
 
 def _positions(column: pd.Series, names: Sequence[str], source: str) -> FloatArray:
-    """Categories as positions; NaN where one is missing."""
+    """Convert categories to positions; NaN where missing."""
     codes = coded(column, names, source).codes
     return np.where(codes < 0, np.nan, codes).astype(np.float64)
 
 
 _ROUNDING = 1e-12
-"""A mean change of no more standard deviations is what rounding makes of none."""
+"""Standardised mean change below which it is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Changes(MeasureResult):
-    """How the masked file differs from the original one, column by column."""
+    """Differences of the masked file from the original one, column by column."""
 
     measure: ClassVar[str] = "changes"
     records: int  # records with a partner
@@ -304,7 +304,7 @@ class Changes(MeasureResult):
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Compared columns that were left exactly as they are."""
+        """List compared columns that are unchanged."""
         return tuple(one.column for one in self.columns if one.compared and one.changed == 0.0)
 
     @property
@@ -343,7 +343,7 @@ class Changes(MeasureResult):
 
 
 class ChangesOfColumns(Measure):
-    """Values changed, taken out and shifted."""
+    """Counts values changed, suppressed and shifted."""
 
     name: ClassVar[str] = "changes"
     title: ClassVar[str] = "What was changed"
@@ -393,7 +393,7 @@ def _changed(task: RiskTask, change: Change) -> Change:
 
 
 def _shift(before: FloatArray, after: FloatArray) -> float | None:
-    """Mean change in standard deviations (with n - 1); None without two values that differ."""
+    """Compute the mean change in standard deviations (with n - 1); None without two different values."""
     deviation = float(np.nan_to_num(spread(before[:, None]))[0])
     if deviation == 0.0:
         return None
@@ -402,7 +402,7 @@ def _shift(before: FloatArray, after: FloatArray) -> float | None:
 
 
 def _most_frequent(attribute: ReleasedAttribute, before: FloatArray, after: FloatArray) -> str | None:
-    """The change that most records have; of equally frequent ones the first by its categories."""
+    """Find the most frequent change; of equally frequent ones the first by its categories."""
     differs = before != after
     if not differs.any():
         return None

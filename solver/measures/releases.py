@@ -1,4 +1,4 @@
-"""What a further release adds: the certified rise of the worst case from the first release to the last."""
+"""Measure the risk added by further releases: the certified rise of the worst case."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _NO_BOUND = ", and no bound was found in time on how much more"
 
 @dataclass(frozen=True)
 class CandidatesLeft:
-    """What intersecting leaves of the candidates, on average over the persons who are in every release."""
+    """Remaining candidates after intersection, on average over the persons in every release."""
 
     aggregator: str  # whose learned distances were used, one for each group
     times: float  # candidates that are at most so many times as far as the nearest were kept
@@ -76,28 +76,28 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def at_worst(self) -> tuple[float, float] | None:
-        """The worst case of all families and releases, of the worst group; None where none is known."""
+        """Find the worst case of all families and releases, of the worst group; None where none is known."""
         last = {group[-1] for group in self.groups}
         return self._worst_of([risk for risk in self.risks if risk.number in last])
 
     @property
     def worst_of_any(self) -> tuple[float, float] | None:
-        """The same with what releases before the last allow alone: an intruder may leave the others out."""
+        """Find the worst case over subsets too, as an intruder may ignore later releases."""
         return self._worst_of(self.risks)
 
     def _worst_of(self, risks: Sequence[ReleaseRisk]) -> tuple[float, float] | None:
-        """The worst of some worst cases; None where none is known."""
+        """Find the worst of some worst cases; None where none is known."""
         ends = [(risk.low, risk.high) for risk in risks if risk.low is not None and risk.high is not None]
         return (max(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
     @property
     def confidence(self) -> float | None:
-        """Of the ends, where samples were searched."""
+        """Confidence of the ends, where samples were searched."""
         return next((risk.confidence for risk in self.risks if risk.confidence is not None), None)
 
     @property
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
-        """Guessing among the candidates that intersecting leaves; what distances link, in both units."""
+        """List attacks: guessing among intersected candidates, and links by distance, in both units."""
         found = []
         if (left := self._worst_left) is not None:
             words = "intersecting candidates"
@@ -118,7 +118,7 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """All releases, the rise of every family, and what intersecting leaves."""
+        """Report all releases, the rise of every family, and the intersection."""
         found = []
         if (ends := self.at_worst) is not None:
             several = f"{self.releases} releases"
@@ -150,17 +150,17 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def _spoken(self) -> str:
-        """The groups, such as ``1+2 and 3``."""
+        """Format the groups, such as ``1+2 and 3``."""
         return " and ".join("+".join(map(str, group)) for group in self.groups)
 
     @property
     def _many(self) -> str:
-        """How many releases the first group has, where that is more than one."""
+        """Number of releases of the first group, if more than one."""
         return f" {many}" if (many := len(self.groups[0])) > 1 else ""
 
     @property
     def _worst_left(self) -> CandidatesLeft | None:
-        """All groups intersected, by the family and width that allow most right guesses."""
+        """Find the intersection of all groups, by family and width, with most correct guesses."""
         return self._most_guessed(len(self.groups))
 
     def _most_guessed(self, number: int) -> CandidatesLeft | None:
@@ -169,7 +169,7 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The family that rises most, and what intersecting adds."""
+        """Report the family that rises most, and the effect of intersection."""
         ways = {Way.TOGETHER.value: "attacked together", Way.APART.value: "attacked one by one"}
         how = ways.get(self.way, f"attacked as {self._spoken}")
         if not self._last:
@@ -213,7 +213,7 @@ class ReleasesRisk(MeasureResult):
 
 
 class SeveralReleases(Measure):
-    """The first release, and all of them."""
+    """Compares the first release with all of them."""
 
     name: ClassVar[str] = "releases"
     title: ClassVar[str] = "Several releases: what the last one adds"
@@ -221,7 +221,7 @@ class SeveralReleases(Measure):
     cost: ClassVar[float] = 30.0
 
     def lacking(self, task: RiskTask) -> str | None:
-        """More than one release."""
+        """Require more than one release."""
         if task.releases is not None:
             return None
         return f"there is one release; {called('masked')} can be given several times"
@@ -241,7 +241,7 @@ class SeveralReleases(Measure):
 
 
 def _alike(stage: Stage) -> Iterator[float]:
-    """What the learned distances of a stage link as shares of the records, where these have weights."""
+    """Compute the links of a stage's distances as shares of the records, where these have weights."""
     for family in stage.families:
         if family.counted is not None:
             problem = stage.problems[family.aggregator]
@@ -252,7 +252,7 @@ def _alike(stage: Stage) -> Iterator[float]:
 
 
 def _common_confidential(task: RiskTask, releases: Releases) -> tuple[str, ...]:
-    """The confidential columns that every release has."""
+    """List the confidential columns of every release."""
     named = () if task.schema is None else task.schema.select(role=Role.CONFIDENTIAL)
     return tuple(name for name in named if all(name in pair.masked.columns for pair in releases.files))
 
@@ -260,7 +260,7 @@ def _common_confidential(task: RiskTask, releases: Releases) -> tuple[str, ...]:
 def _left(
     task: RiskTask, stages: Sequence[Stage], releases: Releases, told_by: Sequence[str], clock: Clock
 ) -> Iterator[CandidatesLeft]:
-    """What intersecting leaves of what the groups hold at last, family by family."""
+    """Intersect the candidates of the groups' last stages, family by family."""
     mark = marks([releases.of(stage.members) for stage in stages], told_by)
     names = [name for name in stages[0].results if all(name in stage.results for stage in stages)]
     for at, name in enumerate(names):
@@ -291,7 +291,7 @@ def _weights(problem: Problem, blocks: Sequence[int]) -> FloatArray:
 def _left_of(
     name: str, width: float, number: int, seen: tuple[FloatArray, BoolArray, FloatArray]
 ) -> CandidatesLeft:
-    """Means over the persons that were counted: candidates, whether the truth is left, and weights."""
+    """Average over the counted persons: candidates, whether the truth remains, and weights."""
     size, holds, weight = seen
     expected = shares_of(np.where(holds, 1.0 / np.maximum(size, 1.0), 0.0), weight)
     return CandidatesLeft(
@@ -308,7 +308,7 @@ def _left_of(
 
 
 def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[CandidatesLeft]) -> Iterator[str]:
-    """What differs between releases, and what there was no time for."""
+    """Note differences between releases, and what time did not allow."""
     notes: list[str] = []
     for stage in latest(stages, len(stages)):
         if len(stage.members) > 1:
@@ -325,7 +325,7 @@ def _remarks(stages: Sequence[Stage], releases: Releases, left: Sequence[Candida
 
 
 def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Iterator[str]:
-    """Which releases of a group hold less or nothing new."""
+    """Describe which releases of a group add little or nothing."""
     everywhere = set.intersection(*(set(pair.masked_labels) for pair in releases.of(last.members)))
     released = len(last.files.masked)
     if alone := released - len(everywhere):
@@ -340,12 +340,12 @@ def _of_group(last: Stage, stages: Sequence[Stage], releases: Releases) -> Itera
 
 
 def _named(stage: Stage) -> str:
-    """Which releases are attacked together, such as ``1+2``."""
+    """Name releases attacked together, such as ``1+2``."""
     return "+".join(map(str, stage.members))
 
 
 def _persons(releases: Releases) -> int:
-    """Persons who are in some release of every group."""
+    """Find persons in some release of every group."""
 
     def of(pair: FilePair) -> set[str]:
         return {pair.original_labels[row] for row in np.flatnonzero(pair.partner >= 0)}

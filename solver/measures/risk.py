@@ -134,19 +134,19 @@ _STOPPED = "stopped before it was begun"
 _UNFINISHED = "stopped before it had ended"
 
 _AT_ONCE = 0.05
-"""Seconds on a quiet machine up to which a measure is taken even where no time is left for it."""
+"""Seconds up to which a measure is computed even when time is over."""
 
 _BEYOND = 1.0
-"""Seconds that it then has on a busy one; the promise of a time limit has two of them."""
+"""Seconds that it then has on a busy machine: the promised limit includes two of them."""
 
 _MOST = 0.5
-"""Share of what is left that one measure may take beyond its own before the others go on without it."""
+"""Share of the remaining time that a measure may overrun before it is abandoned."""
 
 
 def take_measures(
     measures: Sequence[Measure], task: RiskTask, report: Reporter | None, searched: float
 ) -> tuple[dict[str, MeasureResult], dict[str, str], dict[str, float]]:
-    """Take the measures, the cheapest first, each within its share of what is left; in their own order.
+    """Compute the measures, the cheapest first, each in its share of time; returned in their own order.
 
     So time that runs out is that of dear ones. Returns results, reasons of those left out, and seconds.
     """
@@ -189,23 +189,23 @@ def _lacking(measure: Measure, task: RiskTask) -> str | None:
 
 @dataclass(frozen=True)
 class _Taking:
-    """The work of one measure, which has an answer when it has ended."""
+    """One measure as work without intermediate answers."""
 
     measure: Measure
     task: RiskTask
     clock: Clock
 
     def do(self) -> MeasureResult | None:
-        """Measure."""
+        """Compute the measure."""
         return self.measure.take(self.task, self.clock)
 
     def so_far(self) -> MeasureResult | None:
-        """Nothing is known yet."""
+        """Return nothing before the end."""
         return None
 
 
 def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> MeasureResult | str:
-    """The result of a measure, or why there is none, such as that it does not notice the end of its time.
+    """Return the result of a measure, or the reason why there is none, such as an overrun.
 
     It may take twice its share, and `_MOST` of what is left, where that is more. The last one may take all.
     """
@@ -226,7 +226,7 @@ def _taken(measure: Measure, task: RiskTask, clock: Clock, at_once: bool) -> Mea
 
 
 def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
-    """The time of the first of the measures that are left."""
+    """Allot time to the first of the remaining measures."""
     costs = [measure.cost + measure.least(task) for measure in left]
     remaining = task.clock.remaining
     if remaining is None or sum(costs) == 0.0:
@@ -235,7 +235,7 @@ def _share(task: RiskTask, left: Sequence[Measure]) -> Clock:
 
 
 _SEARCHES = 0.5
-"""Share of the time limit for the worst cases, which most measures go by."""
+"""Share of the time limit for the worst cases, on which most measures depend."""
 
 _PROVING, _LEAST_PROVING = 0.2, 0.1
 """Shares of the time limit that measures of a report leave to certificates where these are quick: with its
@@ -295,17 +295,17 @@ def risk(asked: RiskOptions) -> RiskResult:
 
 
 def page_seconds(records: int, limit: float) -> float:
-    """Seconds of the time limit that are left to the page of a report on so many records."""
+    """Reserve seconds of the time limit for the page of a report on so many records."""
     return min(_CHARTS + _EACH_RECORD * _listed(records), _WRITING * limit)
 
 
 def _listed(records: int) -> int:
-    """How many of these are listed, on a page as in JSON."""
+    """Count the records listed, on a page as in JSON."""
     return records if records <= MOST_ROWS else 0
 
 
 def _after(first: Problem, limit: float, *, report: bool) -> float:
-    """Seconds that measures leave to their JSON; or to the page, and to certificates where quick."""
+    """Reserve seconds for the JSON; or for the page, and for certificates where quick."""
     if not report:
         return min(_EACH_WRITTEN * _listed(first.pair.blocks), _WRITING * limit)
     page = page_seconds(first.pair.blocks, limit)
@@ -315,13 +315,13 @@ def _after(first: Problem, limit: float, *, report: bool) -> float:
 
 
 def asked_measures(measures: str | Sequence[str]) -> list[Measure]:
-    """The measures of these names, in the order of the registry."""
+    """Select the measures of these names, in the order of the registry."""
     names = words(measures) if isinstance(measures, str) else measures
     return [measure for name, measure in MEASURES.items() if name in names or ALL in names]
 
 
 def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]:
-    """Masking methods of categories as they were given, and those of numbers with their text."""
+    """Split masking methods into those of categories, and those of numbers with their text."""
     texts = [item for item in masking if isinstance(item, str) and item != NOT_INFERRED]
     methods = [(item, masking_method(item)) for item in texts]
     numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
@@ -330,13 +330,13 @@ def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]
 
 
 def check_tolerated(tolerated: object) -> None:
-    """Refuse a share that is none; UsageError."""
+    """Refuse a tolerated share outside its range (UsageError)."""
     if isinstance(tolerated, bool) or not isinstance(tolerated, Real) or not 0.0 <= float(tolerated) <= 1.0:
         raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 
 
 def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Problem, Releases | None]:
-    """The last release, and all of them where there are several."""
+    """Read the last release, and all of them where there are several."""
     problems = [read_once(one.original, one.masked, one.options) for one in given]
     if len(problems) < 2:
         return problems[-1], None
@@ -348,7 +348,7 @@ def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Pr
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is to be measured, checked."""
+    """A checked request of measures."""
 
     measures: Sequence[Measure]
     options: ProblemOptions  # of the releases; the family is left to `families`
@@ -361,7 +361,7 @@ class Measuring:
 def measured(
     given: Sequence[Given], asked: Measuring, request: FitRequest, reading: Clock | None = None
 ) -> RiskResult:
-    """Measure a checked request, when its workers are ready; `reading` has run since the call began."""
+    """Measure a checked request, when its workers are ready; `reading` runs since the call."""
     reading = reading or Clock(None)
     first, releases = _read(given, asked.way, asked.options)
     asked.choices.check(first.files)

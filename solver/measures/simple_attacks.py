@@ -1,4 +1,4 @@
-"""Simple attacks: what anybody would try first, who knows no truth and searches for no worst case."""
+"""Count simple attacks, which need neither true links nor a search."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ from linkrisk.solver.run.errors import noted
 from linkrisk.solver.run.number_format import percent
 
 MOST_PAIRS = 50_000_000
-"""Pairs of records up to which linkers that compare all of them are asked."""
+"""Most pairs for linkers that compare all of them."""
 
 MOST_ATTRIBUTES = 12
-"""Attributes up to which the Bayesian linker is asked: it searches graphs over twice as many."""
+"""Most attributes for the Bayesian linker, which searches graphs over twice as many."""
 
 MATCHED = 1_500
-"""Candidates up to which records are matched one to one: the time grows with their cube."""
+"""Most candidates matched one to one: the time grows with their cube."""
 
 LEAST_RECORDS = 20
-"""Records that an attack needs which learns from half of them."""
+"""Minimum records for an attack that learns from half of them."""
 
 _PART = 0.2
-"""Share of the time left for each attack on other scales: those after them need some."""
+"""Share of the remaining time for each attack on other scales."""
 
 _NO_TIME = "no time was left for it"
 
@@ -73,7 +73,7 @@ class SimpleAttack:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimpleAttacks(MeasureResult):
-    """What simple attacks link rightly."""
+    """Correct links of simple attacks."""
 
     measure: ClassVar[str] = "simple-attacks"
     records: int
@@ -82,12 +82,12 @@ class SimpleAttacks(MeasureResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Shares of right links, of the attacks that were tried."""
+        """Report the shares of correct links of the attacks."""
         return tuple(Finding(one.key, one.words, one.share) for one in self.attacks if one.share is not None)
 
     @property
     def counted_attacks(self) -> tuple[CountedAttack, ...]:
-        """All that were tried."""
+        """List all attacks that were counted."""
         return tuple(
             CountedAttack(one.key, one.words, one.share, one.unweighted)
             for one in self.attacks
@@ -96,7 +96,7 @@ class SimpleAttacks(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The best and the worst of them."""
+        """Report the best and the worst attack."""
         tried = [one for one in self.attacks if one.share is not None]
         if not tried:
             return "none could be tried."
@@ -111,7 +111,7 @@ class SimpleAttacks(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was not tried, and why."""
+        """Note attacks that were left out, and why."""
         return tuple(
             f"simple attacks: {one.words} not tried: {one.reason}"
             for one in self.attacks
@@ -125,7 +125,7 @@ class SimpleAttacks(MeasureResult):
 
 
 class SimpleAttacksMeasure(Measure):
-    """Equal weights, classical Mahalanobis, both of ranks and of households, linkers, one to one."""
+    """Counts baselines, also by ranks and households, linkers, and one-to-one matching."""
 
     name: ClassVar[str] = "simple-attacks"
     title: ClassVar[str] = "Simple attacks, which search for no worst case"
@@ -133,7 +133,7 @@ class SimpleAttacksMeasure(Measure):
     cost: ClassVar[float] = 2.0
 
     def take(self, task: RiskTask, clock: Clock) -> SimpleAttacks:
-        """Try one after the other, the quick ones first."""
+        """Run the attacks one after the other, the quick ones first."""
         ways: tuple[_Way, ...] = (
             ("equal_weights", "equal weights", _baseline("euclid")),
             ("classical_mahalanobis", "classical Mahalanobis", _baseline("mahalanobis")),
@@ -152,15 +152,15 @@ class SimpleAttacksMeasure(Measure):
 
 _Attack = Callable[[RiskTask, Clock], Shares]
 _Way = tuple[str, str, _Attack]
-"""Key, words, and what an attack links."""
+"""Key, description, and count of an attack."""
 
 
 class _NotTriedError(Exception):
-    """Why an attack is not tried, in a few words."""
+    """Raised with the reason why an attack is left out."""
 
 
 def _of_several(task: RiskTask) -> tuple[RiskTask, ...]:
-    """The means of several releases, which every attack is tried on as well."""
+    """Average several releases, for a further run of every attack."""
     if (found := means(task)) is None:
         return ()
     return (replace(task, first=found, releases=None, _attacks={}, _baselines={}),)
@@ -172,7 +172,7 @@ def _total(task: RiskTask) -> float:
 
 
 def _tried(way: _Way, tasks: Sequence[RiskTask], clock: Clock) -> SimpleAttack:
-    """One attack on what it links most of, or why it was not tried."""
+    """Run one attack on the variant that it links most of, or give the reason against it."""
     key, words, attack = way
     found: list[Shares] = []
     reason = ""
@@ -193,7 +193,7 @@ def _tried(way: _Way, tasks: Sequence[RiskTask], clock: Clock) -> SimpleAttack:
 
 
 def _baseline(name: str) -> _Attack:
-    """The evaluator's count of a distance that needs no search."""
+    """Count a baseline by the evaluator."""
 
     def way(task: RiskTask, clock: Clock) -> Shares:
         found = task.baseline(name, clock)
@@ -205,7 +205,7 @@ def _baseline(name: str) -> _Attack:
 
 
 def _compared_by(compared: Callable[[RiskTask], LinkagePair], name: str) -> _Attack:
-    """The same of records that are compared in another way."""
+    """Count a baseline on transformed records."""
 
     def way(task: RiskTask, clock: Clock) -> Shares:
         if clock.expired:
@@ -225,18 +225,18 @@ _OF_NUMBERS: tuple[_Way, ...] = (
     ("ranks", "equal weights, ranks", _compared_by(by_ranks, "euclid")),
     ("ranks_mahalanobis", "classical Mahalanobis, ranks", _compared_by(by_ranks, "mahalanobis")),
 )
-"""Attacks that are others only where some attribute is a number."""
+"""Attacks that differ only if some attribute is numeric."""
 
 _OF_HOUSEHOLDS: tuple[_Way, ...] = (
     ("households", "equal weights, households together", _compared_by(by_households, "euclid")),
     ("households_mahalanobis", "classical Mahalanobis, households together",
      _compared_by(by_households, "mahalanobis")),
 )  # fmt: skip
-"""Attacks where both files say who lives with whom."""
+"""Attacks by households, if both files have them."""
 
 
 def _linker(links: Callable[[RiskTask], FloatArray]) -> _Attack:
-    """What a linker that compares all pairs links."""
+    """Count the links of a linker that compares all pairs."""
 
     def way(task: RiskTask, clock: Clock) -> Shares:
         _check_pairs(task, clock)
@@ -261,7 +261,7 @@ def _check_halves(task: RiskTask) -> None:
 
 
 def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False, members: bool = False) -> Shares:
-    """Likelihood ratios, of all releases together where there are several."""
+    """Attack by likelihood ratios, with all releases where there are several."""
     _check_halves(task)
     _check_pairs(task, clock)
     problem = together(task) or task.first
@@ -280,12 +280,12 @@ def _likelihood(task: RiskTask, clock: Clock, *, order: bool = False, members: b
 _OF_ORDER: tuple[_Way, ...] = (
     ("record_order", "likelihood ratios with the order of the records", partial(_likelihood, order=True)),
 )
-"""The attack where the places of released records go with what is known of them."""
+"""Attack by the order of the released records, where it is informative."""
 
 _OF_MEMBERS: tuple[_Way, ...] = (
     ("household_members", "likelihood ratios, whole households", partial(_likelihood, members=True)),
 )
-"""The attack that finds households, and in these members, where both files say who lives with whom."""
+"""Attack that links households, and then their members, if both files have them."""
 
 
 def _bayes(task: RiskTask, clock: Clock) -> Shares:

@@ -1,4 +1,4 @@
-"""SUDA: minimal sample uniques, their scores, and the risk that these stand for.
+"""Find minimal sample uniques (SUDA), their scores, and the risk that they indicate.
 
 References
 ----------
@@ -47,14 +47,14 @@ from linkrisk.solver.run.clock import Clock
 Bits = NDArray[np.uint8]
 Subset = tuple[int, ...]
 Level = dict[Subset, Bits]
-"""Who is unique on each set of keys of one size and not on its first keys: eight records a byte."""
+"""Bits of the records unique on each key set of one size, but not on its first keys."""
 
 MOST_SUBSETS = 8192
-"""Sets of keys that are searched: all of up to 13 keys, those of 4 or fewer of 20."""
+"""Most key sets searched: all of up to 13 keys, those of 4 or fewer of 20."""
 
 
 class Scoring(StrEnum):
-    """What a minimal sample unique of size k among a keys counts.
+    """Weight of a minimal sample unique of size k among a keys.
 
     ``elliot``: ``prod_{i=k}^{M} (a - i)`` with the largest size M that is looked for, at most a - 1 (Elliot
     et al. 2005; sdcMicro since 5.0.2 with M = a - 1). ``ihsn``: ``(2^(a-k) - 1) k! (a-k)! / a!``, the scores
@@ -67,7 +67,7 @@ class Scoring(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class MinimalUniques:
-    """What was found in one file of n records and a keys."""
+    """Minimal sample uniques of one file of n records and a keys."""
 
     largest: int  # sizes up to this one were searched
     score: FloatArray  # (n,): SUDA score: the sum over the record's minimal sample uniques. More is worse
@@ -76,7 +76,7 @@ class MinimalUniques:
 
 
 def largest_size(keys: int) -> int:
-    """The largest size such that all sets of keys up to it are at most `MOST_SUBSETS`, and at least 1."""
+    """Find the largest size such that there are at most `MOST_SUBSETS` key sets up to it, at least 1."""
     total = 0
     for size in range(1, keys + 1):
         total += math.comb(keys, size)
@@ -86,7 +86,7 @@ def largest_size(keys: int) -> int:
 
 
 def size_scores(keys: int, largest: int, scoring: Scoring = Scoring.ELLIOT) -> FloatArray:
-    """What minimal sample uniques of size 1 to `largest` count."""
+    """Compute the scores of minimal sample uniques of size 1 to `largest`."""
     if scoring is Scoring.IHSN:
         return np.array([(2.0 ** (keys - k) - 1.0) / math.comb(keys, k) for k in range(1, largest + 1)])
     last = min(largest, keys - 1)
@@ -131,7 +131,7 @@ def minimal_uniques(
 
 
 def _two_of_each(codes: Codes) -> NDArray[np.intp]:
-    """At most two records of each kind: twins are unique nowhere, and a third changes nothing for others."""
+    """Drop records beyond two of each kind: twins are never unique, and a third changes nothing."""
     groups = groups_of(codes)
     before = pd.Series(groups).groupby(groups).cumcount().to_numpy()
     return np.flatnonzero(before < 2)
@@ -140,7 +140,7 @@ def _two_of_each(codes: Codes) -> NDArray[np.intp]:
 def _level(
     codes: Codes, size: int, before: Level, clock: Clock | None
 ) -> tuple[Level, list[tuple[Subset, NDArray[np.intp]]]] | None:
-    """The records of `_new_uniques` for each set of this size, as bits, and those where the set is minimal.
+    """Find the records of `_new_uniques` for each key set of this size, and those where it is minimal.
 
     It is not where the record is unique on a smaller set, which then holds the last key, since the record is
     not unique on the keys before. So it is unique on a set with one key fewer and the same last key, and that
@@ -168,7 +168,7 @@ def _level(
 
 
 def _new_uniques(codes: Codes, size: int) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
-    """Every set of so many keys, with the records that are unique on it but not on its first keys."""
+    """Yield every key set of a size, with the records unique on it but not on its first keys."""
     n, keys = codes.shape
     rows: list[NDArray[np.intp]] = [np.arange(n)]
     groups: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
@@ -187,7 +187,7 @@ def _new_uniques(codes: Codes, size: int) -> Iterator[tuple[Subset, NDArray[np.i
 def _split(
     column: Codes, rows: NDArray[np.intp], groups: NDArray[np.int64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int64]]:
-    """Split groups by a column: the records that are alone now, the others, and the groups of these."""
+    """Split groups by a column: new singletons, the other records, and their groups."""
     values = column[rows]
     known = values != MISSING
     rows, values, groups = rows[known], values[known], groups[known]
@@ -202,7 +202,7 @@ def _split(
 
 
 def data_intrusion_risk(uniques: int, paired: int, fraction: float) -> float | None:
-    """DIS: the probability that a unique match is correct (Skinner and Elliot 2002); None without any.
+    """Estimate DIS: the probability that a unique match is correct (Skinner and Elliot 2002); or None.
 
     ``U pi / (U pi + P (1 - pi))`` with U sample uniques, P records in pairs and the sampling fraction pi.
     """
@@ -211,7 +211,7 @@ def data_intrusion_risk(uniques: int, paired: int, fraction: float) -> float | N
 
 
 def shared_out(score: FloatArray, keys: int, uniques: int, risk: float | None) -> FloatArray:
-    """DIS-SUDA: the risk of the file, shared out to the records by their scores.
+    """Distribute the risk of the file over the records by their scores (DIS-SUDA).
 
     ``1 / (1 + U (1/DIS - 1) / (s^Q A))`` with ``Q = 1 + (8 - a)/20`` and ``A = sum 1/s^Q`` over all
     records of score s > 0, so that the mean odds against re-identification of these are those of DIS where
@@ -230,10 +230,10 @@ def shared_out(score: FloatArray, keys: int, uniques: int, risk: float | None) -
 
 
 FRACTION = 0.01
-"""Sampling fraction where no weights say it: sdcMicro's `DisFraction`."""
+"""Default sampling fraction without weights: sdcMicro's `DisFraction`."""
 
 _SMALL = 2
-"""Minimal sample uniques of so many keys or fewer make a record special."""
+"""Largest minimal sample unique that makes a record special."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -260,12 +260,12 @@ class Suda(PerRecord):
 
     @property
     def special(self) -> int:
-        """Records that one or two keys make unique."""
+        """Count records that one or two keys make unique."""
         return int(((self.smallest > 0) & (self.smallest <= _SMALL)).sum())
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Shares of records by the size of what makes them unique, and the probabilities."""
+        """Report shares of records by the size of their smallest minimal sample unique, and probabilities."""
         n = self.score.size
         return (
             Finding("special_uniques", f"unique on {_SMALL} keys or fewer", self.special / n),
@@ -276,7 +276,7 @@ class Suda(PerRecord):
 
     @property
     def paragraph(self) -> str:
-        """Special uniques, the keys behind them, and the probability."""
+        """Report special uniques, the keys involved, and the probability."""
         held = int((self.smallest > 0).sum())
         if not held:
             return f"no record is unique on {self.largest} of the {len(self.keys)} key variables or fewer."
@@ -295,7 +295,7 @@ class Suda(PerRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed, and what was left out."""
+        """Note assumptions, and what was left out."""
         notes = list(self.remarks)
         if not self.fraction_known:
             notes.append(
@@ -324,7 +324,7 @@ class Suda(PerRecord):
 
 
 class SpecialUniques(KeyMeasure):
-    """SUDA and DIS-SUDA."""
+    """Computes SUDA and DIS-SUDA."""
 
     name: ClassVar[str] = "suda"
     title: ClassVar[str] = "Special uniques (SUDA)"

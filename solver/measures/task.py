@@ -1,4 +1,4 @@
-"""What measures go by: the file pair, the roles of its columns, worst cases and options, each found once."""
+"""Hold the common input of measures: file pair, column roles, worst cases and options, each computed once."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class MeasureChoices:
         fraction: float | None = None,
         masked_by: Sequence[tuple[str, MaskingMethod]] = (),
     ) -> MeasureChoices:
-        """Read them as they are given; DataError or UsageError for what cannot be meant."""
+        """Parse the options; DataError or UsageError for invalid ones."""
         if groups is not None:
             names = parse_names(groups) if isinstance(groups, str) else groups
             groups = tuple(dict.fromkeys(str(name) for name in names))
         return cls(groups, None if fraction is None else _checked(fraction), tuple(masked_by))
 
     def check(self, files: FilePair) -> None:
-        """Refuse groups of no column, and a fraction beside sampling weights."""
+        """Refuse groups without a column, and a sampling fraction beside weights."""
         columns = [str(name) for name in files.original.columns]
         check_known(self.groups or (), columns, "the original file", option="groups")
         weight = files.design.weight_column
@@ -74,14 +74,14 @@ def _checked(fraction: object) -> float:
 
 
 class Shares(NamedTuple):
-    """Shares of right links."""
+    """Shares of correct links."""
 
     share: float  # of the records; of what they stand for, where they have sampling weights
     unweighted: float | None = None  # of the records; None where weights are all the same
 
 
 def shares_of(right: NDArray[Any], weight: FloatArray | None) -> Shares:
-    """Of links that are right, or with a probability, and the weights of the records; shapes (records,)."""
+    """Compute the shares of links, by correctness or its probability, and by weight; shapes (records,)."""
     found = float(np.mean(right))
     if weight is None or (weight == weight[0]).all():
         return Shares(found)
@@ -89,22 +89,22 @@ def shares_of(right: NDArray[Any], weight: FloatArray | None) -> Shares:
 
 
 def linked_parts(linked: NDArray[np.bool_], pair: LinkagePair) -> FloatArray:
-    """What each linked block counts: with shared ties one of several that are equal a part of one."""
+    """Compute the part of each linked block: with shared ties, one over the number of equal candidates."""
     return linked / pair.equals if pair.ties is Ties.SHARE else linked.astype(np.float64)
 
 
 MOMENT = 25_000_000
-"""Pairs of a record and a candidate that are compared within a moment."""
+"""Pairs of record and candidate that are compared without a time check."""
 
 
 def portion(clock: Clock, share: float) -> Clock:
-    """A clock for a share of what is left; without a limit where there is none."""
+    """Make a clock for a share of what is left; without a limit if there is none."""
     return clock.part(None if clock.remaining is None else max(1e-9, share * clock.remaining))
 
 
 @dataclass(frozen=True)
 class Attack:
-    """Parameters that were learned, and what they link."""
+    """Learned parameters, and their links."""
 
     problem: Problem  # of the family
     theta: FloatArray  # (dimension,)
@@ -114,7 +114,7 @@ class Attack:
 
 
 def parameters_of(problem: Problem, result: FamilyFit) -> FloatArray:
-    """What was learned, as the family has it, shape (dimension,)."""
+    """Read learned parameters as a vector of the family, shape (dimension,)."""
     aggregator = problem.aggregator
     return aggregator.domain.exact(aggregator.encode(result.parameters))
 
@@ -151,7 +151,7 @@ class RiskTask:
 
     @property
     def total(self) -> float:
-        """What links are part of: records, or the sum of their sampling weights."""
+        """Total of links: the number of records, or the sum of their sampling weights."""
         return self.worst.worst.total
 
     @property
@@ -174,20 +174,20 @@ class RiskTask:
 
     @property
     def _small(self) -> bool:
-        """Whether looking at all records takes a moment, so that no clock is asked."""
+        """Whether a pass over all records is so short that no clock is checked."""
         return self.first.pair.blocks * len(self.first.pair.candidates) <= MOMENT
 
     def stop_by(self, clock: Clock) -> Callable[[], bool]:
-        """When to stop looking at records: when the clock has run out, unless all of them take a moment."""
+        """Make the stop check of passes over records: the clock, unless a pass is short."""
         return lambda: clock.expired and not self._small
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """The evaluator of the pair, whatever the family; it goes by no clock."""
+        """Make the evaluator of the pair, for any family, without a clock."""
         return Evaluator(self.first.pair)
 
     def baseline(self, name: str, clock: Clock) -> Evaluation:
-        """What became of every record under ``euclid`` or ``mahalanobis``, as far as there is time."""
+        """Evaluate every record under ``euclid`` or ``mahalanobis``, in the time left."""
         known = self._baselines.get(name)
         if known is None or not known.settled.all():
             evaluator = Evaluator(self.first.pair, stop=self.stop_by(clock))
@@ -196,7 +196,7 @@ class RiskTask:
 
     @cached_property
     def weight(self) -> FloatArray | None:
-        """How many persons each original record stands for (NaN if unknown); None without weights."""
+        """Number of persons that each original record represents (NaN if unknown); None without weights."""
         fraction = self.choices.fraction
         if fraction is None:
             return self.files.design.weight
@@ -204,21 +204,21 @@ class RiskTask:
 
     @cached_property
     def known_masking(self) -> KnownMasking:
-        """What is known of the masking, with the probabilities that follow."""
+        """Determine the known masking, with its likelihoods."""
         methods = tuple(method for _, method in self.choices.masked_by)
         return KnownMasking(self.files, methods, self.first.options.masking, self.seed)
 
     # ---- roles of columns
 
     def columns(self, role: Role) -> tuple[str, ...]:
-        """The columns of a role, of those that the original file has; none without a schema."""
+        """List the columns of a role that the original file has; none without a schema."""
         if self.schema is None:
             return ()
         return tuple(name for name in self.schema.select(role=role) if name in self.files.original.columns)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Key variables: what an intruder may know. All that is compared where no schema names some."""
+        """List the key variables: those of the schema, or else all compared attributes."""
         return self.columns(Role.KEY) or self.files.attributes
 
     @property
@@ -228,7 +228,7 @@ class RiskTask:
 
     @property
     def partners(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The records that have a partner and these partners, side by side."""
+        """Pair the records with their partners."""
         known = np.flatnonzero(self.files.partner >= 0)
         masked = self.files.masked.iloc[self.files.partner[known]]
         return self.files.original.iloc[known].reset_index(drop=True), masked.reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""The verdict on a release: the worst of all that is known.
+"""Make the verdict on a release: the most severe of all findings.
 
 What is known is a list of findings, which `verdict_findings` collects. Each has a severity, and the verdict
 is that of the most severe: red where more can be re-identified than is tolerated, not green while something
@@ -18,7 +18,7 @@ from linkrisk.solver.schemas.intervals import by_lot, meets, percents
 Json = Mapping[str, Any]
 
 TOLERATED = 0.05
-"""Share of records that may be re-identified where nothing else is text."""
+"""Default share of records that may be re-identified."""
 
 WORST_CASE, WITHOUT_LOTS, NO_BOUND, RELEASES = "worst_case", "without_lots", "no_bound", "releases"
 NOT_SEARCHED, NOT_COMPARABLE, ATTACK = "not_searched", "not_comparable", "attack_"
@@ -42,7 +42,7 @@ _MANY = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 
 
 class Answer(StrEnum):
-    """What is known beside what is tolerated."""
+    """Comparison of the findings with the tolerated share."""
 
     BELOW = "below"
     ABOVE = "above"
@@ -50,7 +50,7 @@ class Answer(StrEnum):
 
 
 class Severity(StrEnum):
-    """What a finding does to a verdict."""
+    """Effect of a finding on the verdict."""
 
     RED = "red"  # more than is tolerated is re-identified, or the release must not happen
     AGAINST_GREEN = "against-green"  # with this, the verdict cannot be green
@@ -59,7 +59,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class VerdictFinding:
-    """One thing that is known of a release."""
+    """One finding on a release."""
 
     key: str  # what it is, in lower case joined by underscores: always the same for the same kind of finding
     severity: Severity
@@ -81,7 +81,7 @@ def severity_of(low: float, high: float, tolerated: float) -> Severity:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The worst of all that is known, beside what is tolerated.
+    """The most severe of all findings, and the tolerated share.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Verdict:
 
 
 def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: bool = False) -> Verdict:
-    """The verdict that findings make on a tolerated share of records."""
+    """Make the verdict from findings and a tolerated share of records."""
     order = list(Severity)
     sorted_ones = sorted(
         findings, key=lambda one: (order.index(one.severity), one.key != IDENTIFIERS, -(one.low or 0.0))
@@ -139,7 +139,7 @@ def verdict(findings: Iterable[VerdictFinding], tolerated: float, *, weighted: b
 
 
 def answer_of(severities: Sequence[str]) -> Answer:
-    """What the most severe of some findings answers."""
+    """Derive the answer from the most severe of some findings."""
     if Severity.RED in severities:
         return Answer.ABOVE
     return Answer.OPEN if Severity.AGAINST_GREEN in severities else Answer.BELOW
@@ -210,7 +210,7 @@ def sentence_by_key(one: Json) -> str | None:
 
 
 def _above(found: Json, lead: Json) -> str:
-    """How much the most severe finding re-identifies."""
+    """Report how far the most severe finding exceeds the tolerated share."""
     low, high = lead["low"], lead["high"]
     more = "" if high is not None and meets(low, high) else " or more"
     text = f"at worst {percent(low)}{more} of {_records(found, lead)} can be re-identified"
@@ -220,7 +220,7 @@ def _above(found: Json, lead: Json) -> str:
 
 
 def _at_most(found: Json) -> str:
-    """The bound on all that was examined, and what it rests on."""
+    """Report the bound on all that was examined, and its basis."""
     worst, alike = _finding(found, WORST_CASE), _finding(found, UNWEIGHTED)
     if worst is None:
         return f"nothing that was looked at re-identifies more than {percent(found['high'])} of the records"
@@ -238,18 +238,18 @@ def _at_most(found: Json) -> str:
 
 
 def is_unweighted(one: Json) -> bool:
-    """Whether a finding is on shares of the records where others are on shares of weights."""
+    """Whether a finding is on shares of records where others are on shares of weights."""
     return str(one["key"]).endswith(ALIKE)
 
 
 def _bound(worst: Json, alike: Json | None, one: Json) -> float:
-    """What the families that were searched do not exceed, in the unit of a finding."""
+    """Report the bound on the searched families, in the unit of a finding."""
     whose = alike if is_unweighted(one) and alike is not None and alike["high"] is not None else worst
     return float(whose["high"])
 
 
 def kinds(names: Sequence[str]) -> str:
-    """The families that a bound is about, by their names."""
+    """Name the families of a bound."""
     listed = ", ".join(names)
     if len(names) == 1:
         return f"no distance of the kind searched ({listed})"
@@ -265,7 +265,7 @@ def _ends(low: float, high: float | None) -> str:
 
 
 def _records(found: Json, lead: Json | None = None) -> str:
-    """What shares are of; of a searched worst case, with what it is in the other unit."""
+    """Name the total of shares; for a worst case, with its value in the other unit."""
     weighted = "the weighted records"
     if lead is not None and lead["key"] not in _OF_SEARCH and is_unweighted(lead):
         return _OF_RECORDS.removeprefix(" of ") + ","
@@ -281,7 +281,7 @@ def _records(found: Json, lead: Json | None = None) -> str:
 
 
 def _lots(found: Json) -> str:
-    """What would be left of it without guessing among equals, where there is something to guess."""
+    """Report the value without guessing among equal candidates, if there are any."""
     alone = next((one for one in found["findings"] if one["key"] == WITHOUT_LOTS), None)
     if alone is None:
         return ""

@@ -1,4 +1,4 @@
-"""What a verdict is the worst of: one function for each kind of finding, in one registry.
+"""Collect the findings of a verdict, one registered function per kind.
 
 A new kind is a function that takes what is `Known` and yields `VerdictFinding`, and a line of `SOURCES`.
 Readers outside learn that there is one, and no more, unless `report.outside` has words for its key.
@@ -52,12 +52,12 @@ BASELINES = {
     "euclid": ("equal_weights", "equal weights"),
     "mahalanobis": ("classical_mahalanobis", "classical Mahalanobis"),
 }
-"""Distances that every search counts beside its own."""
+"""Baselines that every search counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of a release when its verdict is made."""
+    """All results on a release from which its verdict is made."""
 
     task: RiskTask  # files with their roles, worst cases, choices
     measures: Mapping[str, MeasureResult]  # those that were taken
@@ -66,24 +66,24 @@ class Known:
 
     @cached_property
     def bounded(self) -> dict[str, FamilyFit]:
-        """The families of which more is known than that they link no more than all, by name."""
+        """List the families with a non-trivial bound, by name."""
         return self.task.worst.with_bound
 
     @cached_property
     def by_weights(self) -> bool:
-        """Whether records have sampling weights that are not all the same."""
+        """Whether records have unequal sampling weights."""
         weight = self.task.first.survey.weight
         return weight is not None and not (weight == weight[0]).all()
 
     def graded(
         self, key: str, about: tuple[str, ...], ends: Ends, confidence: float | None = None
     ) -> VerdictFinding:
-        """A finding about what an intruder links, as severe as its interval."""
+        """Make a finding on an attack's links, with the severity of its interval."""
         return _worded(VerdictFinding(key, severity_of(*ends, self.tolerated), "", about, *ends, confidence))
 
 
 def verdict_of(known: Known) -> Verdict:
-    """The verdict on all that is known."""
+    """Make the verdict on all results."""
     weighted = objective(known.task.worst.worst.details) == WEIGHTED
     found: dict[tuple[str, tuple[str, ...]], VerdictFinding] = {}
     for finding in (each for source in SOURCES for each in source(known)):
@@ -95,7 +95,7 @@ def verdict_of(known: Known) -> Verdict:
 
 
 def worst_cases(known: Known) -> Iterator[VerdictFinding]:
-    """What the families link, and what none of those exceeds that were searched to a bound."""
+    """Report the links of the families, and the bound on the searched ones."""
     worst, total, bounded = known.task.worst, known.task.total, known.bounded
     low, high = (end / total for end in worst.bounded_interval)
     names = tuple(words_of(name).title for name in (bounded or worst.results))
@@ -111,7 +111,7 @@ def worst_cases(known: Known) -> Iterator[VerdictFinding]:
 
 
 def unweighted(known: Known) -> Iterator[VerdictFinding]:
-    """The worst case in records, where sampling weights are searched by: what is tolerated holds for both."""
+    """Report the worst case in records beside that in weights: the tolerated share applies to both."""
     pair, survey, worst = known.task.first.pair, known.task.first.survey, known.task.worst
     if survey.weight is None or not known.by_weights:
         return
@@ -136,14 +136,14 @@ def unweighted(known: Known) -> Iterator[VerdictFinding]:
 
 
 def _lightest(part: np.ndarray, weight: np.ndarray, bound: float) -> float:
-    """How many records, of which each counts a part, can have a total weight within a bound: the lightest."""
+    """Count the most records, the lightest first, with a total weight within a bound."""
     order = np.argsort(weight)
     taken = np.append(0.0, np.cumsum((part * weight)[order]))
     return float(np.interp(bound * (1.0 + 2e-9), taken, np.append(0.0, np.cumsum(part[order]))))
 
 
 def without_bounds(known: Known) -> Iterator[VerdictFinding]:
-    """Families that no bound was found of in time: where others have one, they settle nothing."""
+    """Report families without a bound; they settle nothing where others have one."""
     for name, result in known.task.worst.results.items():
         if name in known.bounded:
             continue
@@ -158,14 +158,14 @@ def without_bounds(known: Known) -> Iterator[VerdictFinding]:
 
 
 def not_comparable(known: Known) -> Iterator[VerdictFinding]:
-    """Columns of which distances say nothing, as no category is in both files and no recoding is known."""
+    """Report columns that cannot be compared: no common category, and no known recoding."""
     names = known.task.files.not_comparable
     if names:
         yield VerdictFinding(NOT_COMPARABLE, Severity.AGAINST_GREEN, without_recoding(names), names)
 
 
 def _by_other_rule(known: Known) -> Ends | None:
-    """Both ends by the rule for equal candidates that was not searched by; None where nothing is equal.
+    """Bound the links under the other tie rule; None without equal candidates.
 
     Whoever is strictly nearest has no equals, and is linked by lot as well: whatever the parameters, strict
     links are never more than expected ones, nor fewer by more than the shares of those who have equals.
@@ -192,7 +192,7 @@ def _weight(family: Family, among: np.ndarray, weight: np.ndarray) -> float:
 
 
 def _by_lot(family: Family, equals: np.ndarray, share: np.ndarray) -> float:
-    """What a family links where lots decide among the partner and its equals."""
+    """Report a family's links with ties broken at random."""
     counted = family.counted
     if counted is None:
         return 0.0
@@ -204,7 +204,7 @@ def _by_lot(family: Family, equals: np.ndarray, share: np.ndarray) -> float:
 
 
 def baselines(known: Known) -> Iterator[VerdictFinding]:
-    """Distances without any learning, which every search counts."""
+    """Report the baselines that every search counts."""
     for name, (key, words) in BASELINES.items():
         counts = [result.details["baselines"].get(name) for result in known.task.worst.results.values()]
         found = [count for count in counts if count is not None]
@@ -214,14 +214,14 @@ def baselines(known: Known) -> Iterator[VerdictFinding]:
 
 
 def _of_records(known: Known, name: str) -> float | None:
-    """Which share of the records a baseline links; None without time to count all."""
+    """Compute the share of records that a baseline links; None without time to count all."""
     found = known.task.baseline(name, known.task.clock)
     pair = known.task.first.pair
     return float(linked_parts(found.linked, pair).mean()) if found.settled.all() else None
 
 
 def counted_attacks(known: Known) -> Iterator[VerdictFinding]:
-    """Attacks that measures have counted or know the expectation of, other than those of the worst case."""
+    """Report attacks counted by measures, besides the worst case."""
     for result in known.measures.values():
         for attack in result.counted_attacks:
             yield from _attack(known, attack.key, attack.words, attack.share, attack.unweighted)
@@ -230,14 +230,14 @@ def counted_attacks(known: Known) -> Iterator[VerdictFinding]:
 def _attack(
     known: Known, key: str, words: str, share: float, alike: float | None = None
 ) -> Iterator[VerdictFinding]:
-    """What an attack links, of weights and of the records: what is tolerated holds for both."""
+    """Report an attack's links, by weights and by records: the tolerated share applies to both."""
     yield known.graded(f"{ATTACK}{key}", (words,), (share, share))
     if alike is not None:
         yield known.graded(f"{ATTACK}{key}{ALIKE}", (words,), (alike, alike))
 
 
 def releases(known: Known) -> Iterator[VerdictFinding]:
-    """What several releases allow, all of them or the first alone."""
+    """Report the risk of several releases, all of them or the first alone."""
     if known.task.releases is None:
         return
     found = known.measures.get(ReleasesRisk.measure)
@@ -255,7 +255,7 @@ def releases(known: Known) -> Iterator[VerdictFinding]:
 
 
 def left_in(known: Known) -> Iterator[VerdictFinding]:
-    """Direct identifiers, and other columns with the values of the original that no distance goes by."""
+    """Report direct identifiers, and unchanged columns that no distance uses."""
     left = known.task.files.left_in
     if left.identifiers:
         names = tuple(one.column for one in left.identifiers)
@@ -302,7 +302,7 @@ def left_in(known: Known) -> Iterator[VerdictFinding]:
 
 
 def order_kept(known: Known) -> Iterator[VerdictFinding]:
-    """An order of the original that the release keeps: an intruder who sorts needs no distance."""
+    """Report an order of the original that the release keeps: sorting links records without a distance."""
     files, survey = known.task.files, known.task.first.survey
     if (order := files.left_in.order) is None:
         return
@@ -323,7 +323,7 @@ def _columns(columns: Sequence[ColumnLeftIn]) -> str:
 
 
 def _each(columns: Sequence[ColumnLeftIn]) -> str:
-    """How many records each column identifies, where there are several."""
+    """Format the number of records that each column identifies, where there are several."""
     by_column = ", ".join(f"{one.records:,} by {shown_name(one.column)}" for one in columns)
     return f" ({by_column})" if columns[1:] else ""
 
@@ -333,7 +333,7 @@ def _of(many: int, records: int) -> str:
 
 
 def _worded(finding: VerdictFinding) -> VerdictFinding:
-    """The same with its sentence."""
+    """Set the sentence of a finding."""
     return replace(finding, sentence=sentence_by_key(vars(finding)) or "")
 
 
@@ -348,4 +348,4 @@ SOURCES: tuple[Callable[[Known], Iterator[VerdictFinding]], ...] = (
     left_in,
     order_kept,
 )
-"""One line for each kind of finding."""
+"""Functions that yield findings, one for each kind."""

@@ -1,4 +1,4 @@
-"""The certified worst case of every family of distances: the number that all other measures stand beside."""
+"""Report the certified worst case of every family of distances."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class FamilyRisk:
     reason: str | None  # why there is no result
 
     def bounded(self, total: float) -> bool:
-        """Whether more is known than that it links no more than all, or nearly all."""
+        """Whether there is a non-trivial bound."""
         if self.most is None or self.linked is None:
             return False
         return self.proven or says_more(self.linked, self.most, total)
 
     @classmethod
     def of(cls, family: Family) -> FamilyRisk:
-        """What a fit has found."""
+        """Convert the result of a fit."""
         result = family.result
         if result is None:
             return cls(family.aggregator, None, None, False, None, family.reason)
@@ -54,7 +54,7 @@ class WorstCaseRisk(MeasureResult):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The interval of every family, as shares."""
+        """Report the interval of every family, as shares."""
         return tuple(self._finding(family) for family in self.families if family.linked is not None)
 
     def _finding(self, family: FamilyRisk) -> Finding:
@@ -68,7 +68,7 @@ class WorstCaseRisk(MeasureResult):
 
     @property
     def paragraph(self) -> str:
-        """The worst family, and how much worse any could be."""
+        """Report the worst family, and the bound on all."""
         found = [family for family in self.families if family.linked is not None]
         worst = max(found, key=lambda family: family.linked or 0.0)
         least = worst.linked or 0.0
@@ -83,7 +83,7 @@ class WorstCaseRisk(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Whether the strict rule hides links by chance."""
+        """Note whether the strict tie rule excludes links by chance."""
         if not self.with_twins:
             return ()
         return (
@@ -97,7 +97,7 @@ class WorstCaseRisk(MeasureResult):
 
 
 class WorstCase(Measure):
-    """What `fit --aggregator all` finds."""
+    """Reports the results of `fit --aggregator all`."""
 
     name: ClassVar[str] = "worst-case"
     title: ClassVar[str] = "Worst case, with a bound"
@@ -105,7 +105,7 @@ class WorstCase(Measure):
     cost: ClassVar[float] = 0.0  # its searches have a share of their own
 
     def take(self, task: RiskTask, clock: Clock) -> WorstCaseRisk:
-        """Hand on what was found before any other measure."""
+        """Return the worst cases, which were searched before all measures."""
         del clock
         tied = task.worst.worst.details.get("tied", {})
         families = tuple(FamilyRisk.of(family) for family in task.worst.families)
