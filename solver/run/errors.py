@@ -8,11 +8,11 @@ from linkrisk.errors import LinkriskError
 
 
 class UsageError(LinkriskError):
-    """A request that cannot be carried out; the message says what is wrong, where, and how to fix it."""
+    """A request that cannot be carried out as given; the message says what, where and how to fix it."""
 
 
 class CancelledError(RuntimeError):
-    """A run without intermediate results was cancelled."""
+    """A run was cancelled that has nothing to show before its end."""
 
 
 _log = logging.getLogger(__name__)
