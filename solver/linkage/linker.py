@@ -305,7 +305,7 @@ class ScoredByKind(LearnedLinker):
 
     @property
     def kinds(self) -> tuple[Kinds, Kinds] | None:
-        """The same where any records are alike (see `LearnedLinker.kinds`)."""
+        """Group queries, and candidates, with equal scores (see `LearnedLinker.kinds`)."""
         return None if all(side.apart for side in self.both) else self.both
 
     @abstractmethod

@@ -281,7 +281,7 @@ def withheld(attack: Attack, attribute: str, request: FitRequest, clock: Clock) 
         linked=linked,
         most=bound if known else None,
         fall=low - linked,
-        # What is contained cannot link more than the whole, whatever either links.
+        # A contained family cannot link more than the larger one, whatever either search finds.
         fall_low=max(0.0, least or 0.0) if inside else least,
         fall_high=most - linked if bounded else None,
     )

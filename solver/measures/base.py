@@ -81,7 +81,7 @@ class CountedAttack(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureResult(Result):
-    """What a measure has found: a frozen dataclass without a `repr` of its own, the same as its JSON.
+    """Result of a measure: a frozen dataclass without a `repr` of its own, equivalent to its JSON.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Measure(ABC):
     growth: ClassVar[float] = 0.0
 
     def heading(self, *, weighted: bool, title: str = "") -> str:
-        """What people read above its numbers, with their unit where two are used."""
+        """Heading of its numbers, with their unit where two are used."""
         shares = f"; shares {self.unit}" if weighted and self.unit else ""
         return f"{title or self.title}{shares}"
 

@@ -80,7 +80,7 @@ def l_diversity(entries: Entries, constant: float = CONSTANT) -> LDiversity:
     entropy = np.exp(np.bincount(entries.group, -share * np.log(share), minlength=groups))
     order = np.lexsort((-entries.frequency, entries.group))
     group, count = entries.group[order], entries.frequency[order]
-    # What is left of the group from each rank on, and the count of its first rank.
+    # Size of the rest of the group from each rank on, and the count of its first rank.
     first = np.cumsum(distinct) - distinct
     rest = entries.size[group] - (np.cumsum(count) - count - (np.cumsum(count) - count)[first[group]])
     holds = count[first[group]] < constant * rest
@@ -193,7 +193,7 @@ class Diversity(PerRecord):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out."""
+        """Note what was left out."""
         return self.remarks
 
     def to_frame(self) -> pd.DataFrame:

@@ -270,7 +270,7 @@ class HeldOutRisk(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was left out."""
+        """Note what was left out."""
         notes = []
         if missing := sorted(set(SHARES) - set(_usable(self.records))):
             listed = ", ".join(f"{100.0 * share:g} %" for share in missing)

@@ -95,7 +95,7 @@ def best_candidates(learned: LearnedLinker, truth: Truth, seed: int, clock: Cloc
 
 
 _OTHER = "released {}"
-"""What a candidate's attributes are called for a linker that needs none in common."""
+"""Names of a candidate's attributes for a linker without common ones."""
 
 
 def by_probability(task: RiskTask) -> FloatArray:

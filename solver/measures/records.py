@@ -414,7 +414,7 @@ class RecordsAtRisk(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is not listed or was not counted."""
+        """Note what is not listed or was not counted."""
         notes = []
         if len(self.record) > MOST_ROWS:
             notes.append(f"records: more than {MOST_ROWS:,} records are not listed in the JSON")

@@ -354,7 +354,7 @@ class Reidentification(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the limits do not take in."""
+        """Note the limits of the estimates."""
         notes = [f"re-identification: {text}" for text in self.approximate]
         if self.left_out:
             notes.append(

@@ -107,7 +107,7 @@ class Triangle:
         """Mark attributes that are no linear combination of earlier ones, shape (attributes,)."""
         if self.records == 0:
             return np.ones(self.factor.shape[1], dtype=np.bool_)
-        # The diagonal of R is what is left of a column once those before it are taken out.
+        # The diagonal of R has the residual of each column after those before it.
         left = np.zeros(self.factor.shape[1])
         diagonal = np.abs(np.diag(self.factor))
         left[: diagonal.size] = diagonal

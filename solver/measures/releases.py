@@ -200,7 +200,7 @@ class ReleasesRisk(MeasureResult):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be known of the releases."""
+        """Note properties of the releases."""
         return self.remarks
 
     def to_frame(self) -> pd.DataFrame:

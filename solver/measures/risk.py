@@ -100,7 +100,7 @@ class RiskResult(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be known of the files and of the measures, each once."""
+        """Collect the notes on the files and the measures, each once."""
         notes = [*self.details["notes"]]
         notes += [note for result in self.measures.values() for note in result.notes]
         return tuple(dict.fromkeys(notes))

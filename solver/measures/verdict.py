@@ -177,7 +177,7 @@ def sentence_of(found: Json) -> str:
 
 
 def grounds_of(found: Json) -> Iterator[str]:
-    """What else is red or stands against green, or limits what a verdict rests on: sentences for a reader."""
+    """List further findings against the release, and limits of the verdict's basis, as sentences."""
     sentence = sentence_of(found)
     for one in found["findings"]:
         limits = one["key"] in (NO_BOUND, NOT_SEARCHED, WITHOUT_LOTS, NUMBERS)

@@ -7,4 +7,4 @@ from __future__ import annotations
 
 import logging
 
-logging.getLogger("linkrisk").addHandler(logging.NullHandler())  # silent, unless somebody listens
+logging.getLogger("linkrisk").addHandler(logging.NullHandler())  # silent by default

@@ -120,7 +120,7 @@ class Clock:
         return self._operations / UNIT if self.counts else self.seconds
 
     def reserve(self, seconds: float) -> None:
-        """Set aside so much time before the time limit, for what is to be done after the search."""
+        """Set aside so much time before the time limit, for steps after the search."""
         self._reserved = seconds
 
     def leave(self, seconds: float) -> None:
@@ -303,7 +303,7 @@ class Beside(Clock):
         self._whole.spend(operations)
 
     def reserve(self, seconds: float) -> None:
-        """Leave the end of the whole run's time to what is to be done afterwards."""
+        """Set aside time before the run's limit, for steps after the search."""
         self._whole.reserve(seconds)
 
     def stop(self) -> None:

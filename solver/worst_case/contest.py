@@ -90,7 +90,7 @@ class BackendRow:
 
     @property
     def name(self) -> str:
-        """What `--backends` calls it."""
+        """Name in `--backends`."""
         return self.backend or self.engine
 
 

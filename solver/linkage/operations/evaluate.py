@@ -112,7 +112,7 @@ class EvaluationResult(Result):
         return super().to_dict() if self.link is None else self.link.to_dict()
 
     def content(self) -> dict[str, Any]:
-        """What it has besides its format; see `Result`."""
+        """Build the JSON without its format; see `Result`."""
         headline = {"records": self.records, "linked": self.linked, "one_to_one": self.one_to_one}
         return {**headline, **self.details, "records_table": self.table.to_dict()}
 

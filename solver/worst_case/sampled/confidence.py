@@ -56,7 +56,7 @@ class Design:
     share: Fraction | None = None
 
     def chances(self, having: int) -> Chances:
-        """The same in floating point, with a bound of its error."""
+        """Compute the probabilities in floating point, with a bound of the error."""
         if self.share is None:
             return hypergeometric(self.records, self.sample, having)
         return binomial(self.sample, self._mean(having))
