@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -185,9 +186,12 @@ def _spelled_numbers(
     series: pd.Series, known: npt.NDArray[np.bool_], attribute: str, source: str, otherwise: str
 ) -> npt.NDArray[np.float64]:
     cells = [cell if isinstance(cell, str | Real | Decimal) else None for cell in series.to_list()]
-    values = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
+    values = _read(cells)
     unread = np.isnan(values)
     if unread.any():
+        # in a column with decimal commas the cell that keeps it from being numeric, not the first comma
+        odd = unread & np.isnan(_read([str(cell).replace(",", ".") for cell in cells]))
+        unread = odd if odd.any() else unread
         cell = str(series.iloc[int(np.argmax(unread))])
         shown = cell if len(cell) <= 40 else cell[:37] + "..."
         raise NotANumberError(
@@ -195,6 +199,11 @@ def _spelled_numbers(
             f"{_or('fix it', otherwise)}{reading_cure(series)}"
         )
     return values
+
+
+def _read(cells: list[Any]) -> npt.NDArray[np.float64]:
+    """Read cells as numbers, NaN where one is none."""
+    return pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
 
 
 def reading_cure(column: pd.Series) -> str:

@@ -179,8 +179,8 @@ def drawn(shape, seed=0, base=5):
 # Small tables with insiders, and what attackers find out of them by plain programs on values
 
 
-def table_of(inner, sensitive, *, sliding=False, cost="value"):
-    """A two-way table with margins; sensitive cells with their levels below and above."""
+def table_of(inner, sensitive, *, sliding=False, cost="value", width=2.0):
+    """A two-way table with margins, known up to `width` times each value; levels below and above."""
     inner = np.array(inner, dtype=float)
     rows, columns = inner.shape
     whole = np.zeros((rows + 1, columns + 1))
@@ -197,14 +197,14 @@ def table_of(inner, sensitive, *, sliding=False, cost="value"):
     levels = np.zeros((3, value.size))
     for (row, column), (low, high) in sensitive.items():
         at = number[row + 1, column + 1]
-        levels[:2, at] = min(low, value[at]), min(high, value[at])
+        levels[:2, at] = min(low, value[at]), min(high, value[at] * (width - 1.0))
         if sliding:
             levels[:, at] = 0.0, 0.0, levels[:2, at].sum()
     return CellTable(
         value=value,
         relations=sparse.csr_array(np.array(lines)),
         lower=np.zeros(value.size),
-        upper=2.0 * value,
+        upper=width * value,
         primary=levels.sum(axis=0) > 0,
         fixed=value == 0,
         cost=np.maximum(value, 1.0) if cost == "value" else np.ones(value.size),

@@ -150,26 +150,29 @@ def _start(
         if report is not None:
             tell_cost(report, cost, 0.0, who)
 
-    part = clock.part_of_left(_START_SHARE)
+    part, one_by_one = clock.part_of_left(_START_SHARE), OneByOne(table, separator, witnesses)
     if AtOnce.suits(table, separator.open):
         at_once = AtOnce(table, separator.open, lambda pattern: _holds(separator, pattern))
         found = at_once.start(part, tell)
         if found is not None:
             return at_once, _pattern(table, found, 0.0)
-    one_by_one = OneByOne(table, separator, witnesses)
-    if AtOnce.suits(table, separator.open) and not clock.expired:
-        large = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
-        return one_by_one, in_whole_numbers(table, large, clock.part_of_left(_LARGE_SHARE))
+        if not clock.expired:
+            return one_by_one, _modular(table, clock, report)
     found = one_by_one.start(part, tell)
     if found is None:
         raise UsageError(cannot_be_protected(table))
     if part.expired and np.array_equal(found, ~table.fixed):
         if not table.insiders and not clock.expired:
-            large = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
-            return one_by_one, in_whole_numbers(table, large, clock.part_of_left(_LARGE_SHARE))
+            return one_by_one, _modular(table, clock, report)
         if not _holds(separator, found, unknown=True):
             raise UsageError(cannot_be_protected(table))
     return one_by_one, _pattern(table, found, 0.0)
+
+
+def _modular(table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
+    """A start for large tables, with a dual bound."""
+    found = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
+    return in_whole_numbers(table, found, clock.part_of_left(_LARGE_SHARE))
 
 
 def _holds(separator: Rows, pattern: BoolArray, *, unknown: bool = False) -> bool:

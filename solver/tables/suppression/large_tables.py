@@ -135,6 +135,7 @@ class _Search:
         self.attackers = [self._attacked(view) for view in views]
         self._best, self._cost = _Found(self._everything), math.nan
         self._pool, self._needs = Pool(table.cost), Needs.of((), table.above)
+        self._conducted: _Found | None = None  # the best pattern, where movements of all needs made it
 
     @cached_property
     def subtables(self) -> Modular:
@@ -209,7 +210,7 @@ class _Search:
 
     def _again_at_once(self) -> bool:
         """Repeat least-energy patterns if they gave the incumbent, and tell whether they did."""
-        if self._pool.least > self._cost_of_best * (1.0 + _GAIN):
+        if self._best is not self._conducted:
             return False
         clock, stale = self._part(_ENERGY), 0
         while stale < _AGAIN and not clock.expired:
@@ -237,7 +238,9 @@ class _Search:
             if shedding is None or shedding.met < _ENOUGH_MET or cost_of(shedding.pattern) > hopeless:
                 return
             shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
+            before = self._best
             self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+            self._conducted = self._conducted if self._best is before else self._best
             self._pool.add(shedding.pattern, cost_of(shedding.pattern))
 
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:

@@ -31,9 +31,6 @@ from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
 
-_MET = 1e-6
-"""Share of its level by which a movement may fall short and still meet the demand."""
-
 _FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
 """Use below which a cell is shut off, in the first round, its factor per round, and in the end: slower
 cooling gives cheaper patterns."""
@@ -81,10 +78,6 @@ class Needs:
 
     def __getitem__(self, chosen: LongArray | BoolArray) -> Needs:
         return Needs(self.cell[chosen], self.sign[chosen], self.level[chosen])
-
-    def met_by(self, deviations: FloatArray) -> BoolArray:
-        """Tell which of them a movement, shape (n,), meets."""
-        return np.asarray(self.sign * deviations[self.cell] >= self.level * (1.0 - _MET), dtype=np.bool_)
 
     @classmethod
     def of(cls, demands: Sequence[Demand], most_up: FloatArray) -> Needs:

@@ -88,6 +88,17 @@ def test_signs_that_cannot_be(signs: tuple[str | None, str | None], message: str
     assert str(caught.value) == message
 
 
+def test_among_decimal_commas_the_cell_that_is_no_number_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = "\n".join(f'{at},"{at},5"' if at != 7 else '7,"many"' for at in range(30))
+    path.write_text(f"a,share\n{rows}\n", encoding="utf-8")
+    masking = ["mask", "--input", str(path), "--method", "noise percent=10 attributes=share"]
+    assert main([*masking, "--output", str(tmp_path / "m.csv")]) == 2
+    assert "column 'share', row 8: 'many' is not a number" in capsys.readouterr().err
+
+
 def test_every_command_takes_them_and_the_error_names_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

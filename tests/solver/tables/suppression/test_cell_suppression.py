@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import linprog
+from small_tables import table_of
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.cell_table import CellTable
@@ -30,46 +31,6 @@ from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.patterns import Witnesses
 
 BENCH = os.environ.get("LINKRISK_DATA")
-
-
-def margins(inner):
-    """A two-way table with its margins, and the relations between them."""
-    rows, columns = inner.shape
-    whole = np.zeros((rows + 1, columns + 1))
-    whole[1:, 1:] = inner
-    whole[0, 1:], whole[1:, 0], whole[0, 0] = inner.sum(0), inner.sum(1), inner.sum()
-    number = np.arange(whole.size).reshape(whole.shape)
-    lines = []
-    for line in (*number, *number.T):
-        relation = np.zeros(whole.size)
-        relation[line] = 1.0
-        relation[line[0]] = -1.0
-        lines.append(relation)
-    return whole.ravel(), sparse.csr_array(np.array(lines)), number
-
-
-def table_of(inner, sensitive, *, cost="value", sliding=False, width=2.0):
-    value, relations, number = margins(np.array(inner, dtype=float))
-    primary = np.zeros(value.size, dtype=bool)
-    lower, upper, slide = np.zeros(value.size), np.zeros(value.size), np.zeros(value.size)
-    for (row, column), (low, high) in sensitive.items():
-        at = number[row + 1, column + 1]
-        primary[at] = True
-        lower[at], upper[at] = min(low, value[at]), min(high, value[at] * (width - 1.0))
-        if sliding:
-            lower[at], upper[at], slide[at] = 0.0, 0.0, lower[at] + upper[at]
-    return CellTable(
-        value=value,
-        relations=relations,
-        lower=np.zeros(value.size),
-        upper=width * value,
-        primary=primary,
-        fixed=value == 0,
-        cost=np.maximum(value, 1.0) if cost == "value" else np.ones(value.size),
-        lower_level=lower,
-        upper_level=upper,
-        sliding_level=slide,
-    )
 
 
 def plain_interval(table, suppressed, cell):
