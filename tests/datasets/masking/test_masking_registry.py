@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from linkrisk import mask
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import MaskingMethod
-from linkrisk.datasets.masking.microaggregation import PROTECTIONS
-from linkrisk.datasets.masking.noise import AdditiveNoise
-from linkrisk.datasets.masking.parameters import all_options
 from linkrisk.datasets.masking.registry import METHODS, make_method
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, RecodingLine
-from linkrisk.datasets.options.kinds import NUMBER, WHOLE, percent
 
 REQUIRED: dict[str, dict[str, Any]] = {
     "noise": {"percent": 5.0},
@@ -48,48 +47,12 @@ def test_every_method_has_a_name_and_the_common_shape(tmp_path, monkeypatch):
         assert changed <= set(method.masked_attributes(frame))
 
 
-def test_parameters_reach_the_method():
-    assert make_method("noise", {"percent": 3.0, "correlated": True}) == AdditiveNoise(
-        percent=3, correlated=True
-    )
-    attributes = ("d", "c", "b", "a")
-    protection = make_method("M4-82", {"attributes": attributes})
-    frame = pd.DataFrame(np.arange(36.0).reshape(9, 4), columns=pd.Index(list("abcd")))
-    assert protection.masked_attributes(frame) == attributes
-    assert PROTECTIONS["M4-82"].attributes is None
-
-
-def test_a_shared_option_says_what_it_means_to_each_method():
-    options = all_options()
-    own = {name for entry in METHODS.values() for name in entry.parameters}
-    assert own == set(options) >= {"attributes", "k", "groups", "percent", "schema", "matrix", "invariant"}
-    assert options["label"].help == (
-        "global-recoding: name of the merged category (default: that of the most frequent one)"
-    )
-    assert options["percent"].help == (
-        "noise: standard deviation of the noise in % of the attribute's; rank-swapping: window in percent of "
-        "the records; record-swapping: share of households to be swapped in % (default: 5); top-coding, "
-        "bottom-coding: categories to merge into one, in percent of those of the attribute"
-    )
-    attributes = options["attributes"].help
-    assert "attributes to mask, separated by commas (default: all numeric)" in attributes
-    assert attributes.endswith(
-        "top-coding, bottom-coding, global-recoding, recode, pram: attributes to mask, separated by commas "
-        "(default: all that are not numeric); local-suppression: attributes to mask, separated by commas "
-        "(default: all key variables)"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
         ("nois", {}, "there is no masking method 'nois'; did you mean 'noise'?"),
         ("noise", {}, "noise needs percent"),
-        (
-            "noise",
-            {"k": 3},
-            "noise has no parameter k; it takes attributes, schema, percent, correlated",
-        ),
+        ("noise", {"k": 3}, "noise has no parameter k; it takes attributes, schema, percent, correlated"),
         ("M4-33", {"k": 3}, "M4-33 has no parameter k; it takes attributes, schema"),
         ("rank-swapping", {"percent": 200.0}, "percent is 200; it must be above 0 and at most 100"),
     ],
@@ -100,14 +63,73 @@ def test_what_does_not_fit(name, parameters, message):
     assert str(caught.value) == message
 
 
-def test_numbers_as_text():
-    assert (WHOLE.read("12"), percent("2.5%"), percent("2.5")) == (12, 2.5, 2.5)
-    for kind, text, message in (
-        (WHOLE, "2.5", "'2.5' is not a whole number"),
-        (NUMBER, "many", "'many' is not a finite number"),
-        (NUMBER, "inf", "'inf' is not a finite number"),
-        (NUMBER, "2%", "'2%' is not a finite number"),
-    ):
-        with pytest.raises(DataError) as caught:
-            kind.read(text)
-        assert str(caught.value) == message
+# Masking stratum by stratum
+
+
+def made(seed, rows=40):
+    generator = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "region": generator.permutation(np.resize(["n", "s", "n", "s", None], rows)),
+            "sex": generator.integers(1, 3, rows),
+            "pay": generator.lognormal(3, 1, rows).round(1),
+            "trade": generator.choice(["a", "b", "c"], rows),
+        },
+        index=generator.permutation(rows) // 2,  # an index that says nothing
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_each_stratum_as_if_it_were_a_table(seed):
+    """A method without chance gives the same as by hand; a missing stratum is one of its own."""
+    frame = made(seed)
+    text = "microaggregation k=2 attributes=pay"
+    after = mask(frame, text, strata=["region"]).table
+    assert after.index.equals(frame.index)
+    assert after.drop(columns="pay").equals(frame.drop(columns="pay"))
+    for region in ("n", "s", None):
+        inside = (frame["region"] == region if region else frame["region"].isna()).to_numpy()
+        by_hand = mask(frame[inside], text).table["pay"]
+        assert after["pay"][inside].tolist() == by_hand.tolist()
+
+
+def test_ranks_are_swapped_within_strata():
+    frame = made(3, rows=200)
+    after = mask(frame, "rank-swapping percent=30 attributes=pay", strata=["region", "sex"], seed=4).table
+    for table in (frame, after):
+        table["cell"] = table["region"].fillna("-") + table["sex"].astype(str)
+    for cell in frame["cell"].unique():
+        assert sorted(frame["pay"][frame["cell"] == cell]) == sorted(after["pay"][after["cell"] == cell])
+    assert not frame["pay"].equals(after["pay"])
+
+
+def test_strata_draw_different_numbers_and_the_same_again():
+    frame = pd.DataFrame({"region": ["n"] * 5 + ["s"] * 5, "pay": [1.0, 2, 3, 4, 5] * 2})
+    first = mask(frame, "noise percent=50 attributes=pay", strata=["region"], seed=1).table["pay"]
+    assert not np.allclose(first[:5].to_numpy(), first[5:].to_numpy())
+    assert first.equals(
+        mask(frame, "noise percent=50 attributes=pay", strata=["region"], seed=1).table["pay"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "strata", "message"),
+    [
+        ("noise percent=5 attributes=pay", ["regio"], "did you mean 'region'"),
+        ("noise percent=5 attributes=pay", ["pay"], "'pay' is masked by noise and cannot be a stratum"),
+        (
+            "microaggregation k=30 attributes=pay",
+            ["region"],
+            r"stratum region (= [ns]|is missing): k is 30, but",
+        ),
+        (
+            "weight-calibration like=x.csv margins=sex attributes=pay",
+            ["region"],
+            "restores the shares of a whole",
+        ),
+    ],
+)
+def test_what_cannot_be_stratified(text, strata, message):
+    with pytest.raises(DataError, match=message):
+        mask(made(1), text, strata=strata, seed=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import replace
 from typing import Any
 
@@ -50,45 +51,12 @@ def test_noise_has_mean_zero_and_the_asked_standard_deviation(correlated):
     assert (noise.mean().abs() < 0.2 * 0.03 * frame.std()).all()
 
 
-def test_independent_noise_is_uncorrelated_and_correlated_noise_follows_the_data():
-    frame = _sample()
-    independent = (AdditiveNoise(percent=50).apply(frame, 2) - frame).corr().to_numpy()
-    np.testing.assert_allclose(independent, np.eye(3), atol=0.03)
-    correlated = (AdditiveNoise(percent=50, correlated=True).apply(frame, 2) - frame).corr().to_numpy()
-    np.testing.assert_allclose(correlated, frame.corr().to_numpy(), atol=0.03)
-    masked = AdditiveNoise(percent=50, correlated=True).apply(frame, 2)
-    np.testing.assert_allclose(masked.corr().to_numpy(), frame.corr().to_numpy(), atol=0.02)
-    np.testing.assert_allclose(masked.var() / frame.var(), 1.25, rtol=0.03)
-
-
 def test_correlated_noise_keeps_exact_sums():
     frame = _sample(500).assign(total=lambda data: data["a"] + data["b"], zero=1.0)
     masked = AdditiveNoise(percent=30, correlated=True).apply(frame, 4)
     np.testing.assert_allclose(masked["total"], masked["a"] + masked["b"], rtol=1e-9)
     assert masked["zero"].to_list() == [1.0] * 500
     assert (masked["a"] != frame["a"]).all()
-
-
-def test_noise_of_a_constant_attribute_is_nothing():
-    frame = pd.DataFrame({"a": [2.0, 2.0, 2.0]})
-    assert AdditiveNoise(attributes=("a",), percent=10).apply(frame)["a"].to_list() == [2.0] * 3
-
-
-@given(st.integers(2, 80), st.floats(0.5, 100), st.integers(0, 1000))
-@settings(max_examples=120, deadline=None, derandomize=True)
-def test_rank_swapping_swaps_within_the_window(records, percent, seed):
-    window = window_size(records, percent)
-    if window < 1:
-        return
-    partner = swap_partners(records, window, random_generator(seed))
-    ranks = np.arange(records)
-    assert (partner[partner] == ranks).all()
-    assert np.abs(partner - ranks).max() <= window
-    # A rank stays alone only when every rank above it in the window was swapped before.
-    alone = np.flatnonzero(partner == ranks)
-    for rank in alone:
-        above = ranks[rank + 1 : rank + 1 + window]
-        assert (partner[above] < rank).all()
 
 
 def _literal_swaps(records, window, generator: np.random.Generator):
@@ -125,11 +93,6 @@ def test_rank_swapping_keeps_the_values_of_every_attribute(values, seed):
     assert moved.abs().max() <= len(values) * 0.5
 
 
-def test_rank_swapping_draws_every_partner_in_the_window():
-    seen = {int(swap_partners(10, 3, random_generator(seed))[0]) for seed in range(60)}
-    assert seen == {1, 2, 3}
-
-
 @pytest.mark.parametrize(
     ("records", "percent", "window"),
     [(400, 5, 20), (100, 7, 7), (150, 1, 1), (199, 1, 1), (99, 1, 0), (5, 100, 4)],
@@ -154,46 +117,13 @@ def test_same_seed_same_table_and_everything_else_as_it_was(method: MaskingMetho
     assert method.masked_attributes(frame) == ("radius_mean", "area_mean")
 
 
-def test_any_text_is_a_column_name():
-    frame = _sample(5).rename(columns={"a": "self", "b": "a b, c"})
-    assert list(AdditiveNoise(percent=5).apply(frame).columns) == ["self", "a b, c", "c"]
-
-
-@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
-def test_another_seed_another_table(method: MaskingMethod):
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_only_chance_makes_another_table(method: MaskingMethod):
     frame = load_wdbc().iloc[:50, 1:3]
-    assert not method.apply(frame, 1).equals(method.apply(frame, 2))
-
-
-@pytest.mark.parametrize("method", METHODS[2:], ids=lambda method: method.name)
-def test_without_a_seed_every_table_is_another(method: MaskingMethod):
-    frame = load_wdbc().iloc[:50, 1:3]
-    assert method.chance
-    assert not method.apply(frame).equals(method.apply(frame))
-
-
-@pytest.mark.parametrize("method", METHODS[:2], ids=lambda method: method.name)
-def test_methods_without_chance_say_so(method: MaskingMethod):
-    frame = load_wdbc().iloc[:50, 1:3]
-    assert not method.chance
-    assert method.apply(frame).equals(method.apply(frame, 7))
-
-
-def test_messages_name_the_table_as_asked():
-    for make, message in (
-        (
-            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0], source="x.csv"),
-            "x.csv has no records; there",
-        ),
-        (lambda: RankSwapping(percent=1).apply(_sample(5), source="x.csv"), "x.csv, column 'a': percent is"),
-        (
-            lambda: Microaggregation(k=9).apply(_sample(5), source="x.csv"),
-            "x.csv: k is 9, but there are only 5",
-        ),
-    ):
-        with pytest.raises(DataError) as caught:
-            make()
-        assert str(caught.value).startswith(message)
+    tables = [method.apply(frame, seed) for seed in (None, None, 1, 2)]
+    same = [one.equals(other) for one, other in itertools.combinations(tables, 2)]
+    assert not any(same) if method.chance else all(same)
+    assert method.chance == (method in METHODS[2:])
 
 
 @pytest.mark.parametrize(
@@ -232,14 +162,8 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest):
             lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
             "the table has no column 'z' (attribute); there are: a, b, c",
         ),
-        (
-            lambda: AdditiveNoise(percent=5).apply(_sample(5), -2),
-            "the seed -2 is negative; give a whole number of at least 0",
-        ),
-        (
-            lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]),
-            "the table has no records; there is nothing to mask",
-        ),
+        (lambda: AdditiveNoise(percent=5).apply(_sample(5), -2), "the seed -2 is negative; give a whole"),
+        (lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]), "the table has no records; there is"),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
             "column 2 of the table needs a unique name instead of 1",
@@ -253,4 +177,4 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest):
 def test_bad_parameters(make: Any, message):
     with pytest.raises(DataError) as caught:
         make()
-    assert str(caught.value) == message
+    assert message in str(caught.value)

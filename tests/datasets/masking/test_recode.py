@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.masking.recoding import Recode
 from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.datasets.microdata.recoding_files import RecodingFile, codes_become
@@ -77,13 +76,6 @@ def test_what_is_written_is_read_as_it_was(rows: list[list[str]]):
 def _takes(item, code):
     low, dash, high = item.partition("-")
     return (not low or int(low) <= code) and (not high or code <= int(high)) if dash else int(low) == code
-
-
-def test_digits_are_cut_off():
-    frame = pd.DataFrame({"town": ["0101", "0102", "0203"]})
-    method = Recode(digits=2, attributes=("town",))
-    assert method.apply(frame)["town"].tolist() == ["01", "01", "02"]
-    assert method.describe(frame) == "cutting 2 characters off codes of town"
 
 
 def test_a_tree_is_a_hierarchy():
@@ -166,11 +158,6 @@ def test_breaks_make_half_open_intervals(breaks, above):
     text = ",".join(map(str, breaks))
     made = masking_method(f"recode breaks={text} attributes=x").apply(pd.DataFrame({"x": values}))["x"]
     assert made.to_list() == [max(each for each in breaks if each <= value) for value in values]
-
-
-def test_whole_codes_of_numbers_with_decimals_are_written_whole():
-    made = masking_method("recode breaks=0,10 attributes=x").apply(pd.DataFrame({"x": [0.5, 9.99, 10.0]}))
-    assert made.to_csv(index=False).split() == ["x", "0", "0", "10"]
 
 
 @pytest.mark.parametrize(

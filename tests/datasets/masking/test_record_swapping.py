@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from linkrisk import mask
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record_swapping import RecordSwapping
-from linkrisk.datasets.masking.registry import masking_method
 
 DATA = os.environ.get("LINKRISK_DATA")
 PLACES = ("land", "town")
@@ -149,23 +148,6 @@ def test_what_moves_with_the_place():
     assert not after["code"].equals(frame["code"])
 
 
-def test_missing_values_are_categories_of_their_own():
-    frame = made(5).astype({"town": "Int64", "age": "Int64"})
-    frame.loc[frame["age"] == 2, "age"] = pd.NA
-    after = method(k=2).apply(frame, 1)
-    assert after["age"].equals(frame["age"])
-
-
-def test_spelled_and_described():
-    found = masking_method(
-        "record-swapping household=home hierarchy=land,town risk=age similar=kind k=2 percent=10"
-    )
-    assert found == method(similar=(("kind",),), k=2, percent=10.0)
-    assert found.describe(made(1)) == (
-        "swapping land, town of 10 % of 60 households, first of 1 with a person like fewer than 2"
-    )
-
-
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_a_real_file_of_households(tmp_path):
     text = "record-swapping household=hhnum hierarchy=province,town risk=sex,MarStat k=3 percent=10"
@@ -209,11 +191,6 @@ def test_tables_that_cannot_be_swapped(change, settings_, message):
 def test_what_cannot_be_asked(settings_, message):
     with pytest.raises(DataError, match=message):
         method(**settings_)
-
-
-def test_an_empty_table():
-    with pytest.raises(DataError, match="the table has no records"):
-        method().apply(HOMES.head(0), 1)
 
 
 def test_the_same_file_on_every_machine():

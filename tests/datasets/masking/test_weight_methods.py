@@ -49,11 +49,6 @@ def test_halves_are_those_of_decimals(steps, base):
     assert made["x"].tolist() == [float(away)]
 
 
-def test_a_base_of_nothing():
-    with pytest.raises(DataError, match="base is 0; it must be above 0"):
-        Rounding(base=0, attributes=("w",))
-
-
 @pytest.fixture(autouse=True)
 def in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -90,12 +85,6 @@ def test_shares_and_total_are_those_of_the_original(seed):
         known = made[made[name].notna()]
         assert shares(known, name).to_numpy() == pytest.approx(shares(frame, name).to_numpy(), rel=1e-6)
     assert made.drop(columns="w").equals(lost.drop(columns="w"))
-
-
-def test_a_file_that_lost_nothing_keeps_its_weights():
-    frame = pd.DataFrame({"a": [1, 1, 2, 2], "w": [1.5, 2.0, 3.0, 7.0]})
-    frame.to_csv("original.csv", index=False)
-    assert method("a").apply(frame)["w"].tolist() == pytest.approx(frame["w"].tolist())
 
 
 def test_after_suppression():

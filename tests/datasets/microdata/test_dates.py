@@ -146,12 +146,6 @@ def test_one_line_says_how_to_declare_what_is_not_clear(cells, form, message):
     assert str(error.value) == message
 
 
-def test_numbers_of_eight_digits_are_dates_where_that_is_declared():
-    assert read(column(20261231), "YYYYMMDD")[0].days[0] == 20818
-    assert read(column("20261231"), "YYYYMMDD")[0].days[0] == 20818
-    assert read(column(20261231.0, np.nan), "YYYYMMDD")[0].days[0] == 20818
-
-
 @given(DAYS)
 def test_levels(day):
     days = day.toordinal() - dt.date(1970, 1, 1).toordinal()

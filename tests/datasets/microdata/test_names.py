@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import subprocess
 
 import pytest
@@ -15,7 +13,6 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import (
     parse_names,
     parse_pair,
-    shell_name,
     shown_name,
     shown_names,
     shown_pair,
@@ -55,13 +52,6 @@ def test_names_that_break_lines_are_shown_in_one(name, shown):
     assert shown_name(name) == shown
     assert parse_names(f"{shown},b") == (name, "b")
     assert parse_pair(f"{shown}=tree.csv") == (name, "tree.csv")
-
-
-@pytest.mark.parametrize("name", ["x\ny", "it's\ta\\b", "\u2028 two  words", "plain", "two words", "a,b"])
-def test_a_shell_reads_the_name_that_is_offered(name):
-    command = f"printf %s {shell_name(name)}"
-    found = subprocess.run(["bash", "-c", command], capture_output=True, check=True)
-    assert found.stdout.decode("utf-8") == name
 
 
 ODD = [
@@ -108,18 +98,3 @@ def test_quotes_out_of_place(text):
 @given(st.lists(st.text(min_size=1), min_size=1))
 def test_what_is_shown_can_be_read(names):
     assert parse_names(shown_names(names)) == tuple(names)
-
-
-@given(st.lists(st.text(alphabet='ab ,"', min_size=1).map(str.strip).filter(bool), min_size=1))
-def test_a_csv_row_is_read(names):
-    out = io.StringIO()
-    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="").writerow(names)
-    assert parse_names(out.getvalue()) == tuple(names)
-
-
-def test_what_is_shown():
-    assert [shown_name(name) for name in ("age", "a b", "a,b", '"', 'x"y', " ")] == [
-        "age", "a b", '"a,b"', '""""', 'x"y', '" "',
-    ]  # fmt: skip
-    assert shown_names("abc", most=2) == "a, b, ... (3 in all)"
-    assert shown_names("abc", most=3) == "a, b, c"

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.writing import together, write_all, write_table, write_whole
+from linkrisk.datasets.microdata import writing as module
+from linkrisk.datasets.microdata.formats import base, parquet
+from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.writing import (
+    together,
+    unfinished,
+    write_all,
+    write_pieces,
+    write_table,
+    write_whole,
+)
 
 
 def _names(folder: Path) -> list[str]:
@@ -40,13 +54,6 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_a_device_is_written_to_not_replaced() -> None:
     write_whole("/dev/null", "text")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_full_device() -> None:
-    with pytest.raises(DataError) as caught:
-        write_whole("/dev/full", "text")
-    assert str(caught.value) == "cannot write /dev/full: no space left on device; nothing was written"
 
 
 @pytest.mark.parametrize("step", ["write", "fsync", "replace"])
@@ -117,16 +124,6 @@ def test_output_folder_missing_or_output_a_folder(tmp_path: Path) -> None:
     assert str(caught.value) == f"cannot write {tmp_path}: it is a folder; give a file name"
 
 
-def test_no_permission_to_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path, *_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(DataError) as caught:
-        write_whole(tmp_path / "out.csv", "x")
-    assert str(caught.value) == f"cannot write {tmp_path}/out.csv: permission denied; nothing was written"
-
-
 @pytest.mark.parametrize("at", [0, 1])
 def test_several_files_are_written_all_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
@@ -193,11 +190,194 @@ def test_what_was_written_before_a_name_that_cannot_be_taken_is_said(tmp_path: P
     assert _names(tmp_path) == ["a.txt", "b.txt"]
 
 
-def test_a_name_that_cannot_be_taken(tmp_path: Path) -> None:
-    """What became a folder meanwhile."""
-    target = tmp_path / "a.txt"
-    with pytest.raises(DataError, match=r"^cannot write .*a\.txt: is a directory; nothing was written$"):  # noqa: PT012, SIM117
-        with together():
-            write_whole(target, "new")
-            target.mkdir()
-    assert _names(tmp_path) == ["a.txt"]
+# Long tables are written some rows at a time, whole or not at all, even when the process is killed
+
+
+ROWS = 7
+SUFFIXES = [".csv", ".parquet", ".feather"]
+
+
+@pytest.fixture(autouse=True)
+def few_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in (base, parquet):
+        monkeypatch.setattr(each, "ROWS_AT_ONCE", ROWS)
+
+
+def frame(records: int) -> pd.DataFrame:
+    """Text, truth that begins as not known, whole numbers and others."""
+    linked = [None, *(at % 3 == 0 for at in range(1, records))]
+    numbers = np.random.default_rng(1).random(records)
+    return pd.DataFrame(
+        {
+            "record": [f"p{at}" for at in range(records)],
+            "linked": pd.Series([None] * min(ROWS, records) + linked[ROWS:], dtype=object),
+            "rank": np.arange(records),
+            "distance": np.where(numbers < 0.2, np.nan, numbers),
+        }
+    )
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("records", [ROWS + 1, 3 * ROWS, 3 * ROWS + 2])
+def test_the_same_as_at_once(
+    suffix: str, records: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = frame(records)
+    write_table(table, tmp_path / f"pieces{suffix}")
+    monkeypatch.setattr(base, "ROWS_AT_ONCE", records)
+    write_table(table, tmp_path / f"once{suffix}")
+    pieces, once = (read_table(tmp_path / f"{name}{suffix}") for name in ("pieces", "once"))
+    pd.testing.assert_frame_equal(pieces, once)
+    if suffix == ".csv":
+        assert (tmp_path / "pieces.csv").read_bytes() == (tmp_path / "once.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "left"), [(".feather", 0), *((suffix, left) for suffix in SUFFIXES[:2] for left in (0, 1, 2))]
+)
+def test_a_disk_that_fills(suffix: str, left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / f"out{suffix}"
+    target.write_text("older")
+    opened, room = Path.open, [left]
+
+    def fills(path: Path, mode: str = "r") -> object:
+        handle = opened(path, mode, buffering=0)
+        write = handle.write
+
+        class Full:
+            def __enter__(self) -> Full:
+                return self
+
+            def __exit__(self, *_: object) -> None:
+                handle.close()
+
+            flush, fileno = staticmethod(handle.flush), staticmethod(handle.fileno)
+
+            def write(self, content: bytes) -> int:
+                if not room[0]:
+                    write(content[: len(content) // 2])
+                    raise OSError(errno.ENOSPC, "No space left on device")
+                room[0] -= 1
+                return write(content)
+
+        return Full()
+
+    table = frame(3 * ROWS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", fills)
+        with pytest.raises(DataError) as caught:
+            write_table(table, target)
+    assert str(caught.value) == f"cannot write {target}: no space left on device; nothing was written"
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    assert target.read_text() == "older"
+
+
+CHILD = """
+import os, resource, signal, sys
+sys.path[:0] = {path!r}
+from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.writing import write_pieces
+
+def pieces(at):
+    for piece in range(4):
+        if piece == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield b"x" * 100_000
+
+for at in range(4):
+    child = os.fork()
+    if not child:
+        write_pieces("killed.csv", pieces(at))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+try:
+    write_pieces("large.csv", pieces(4))
+except DataError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals and limits on this system")
+def test_killed_at_any_piece_and_too_large_a_file(tmp_path: Path) -> None:
+    (tmp_path / "killed.csv").write_text("older")
+    child = subprocess.run(
+        [sys.executable, "-B", "-c", CHILD.format(path=sys.path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=tmp_path,
+    )
+    said = "cannot write large.csv: file too large; nothing was written"
+    assert (child.stdout.splitlines(), child.stderr) == ([*["-9"] * 4, said], "")
+    assert (tmp_path / "killed.csv").read_text() == "older"
+    assert not list(tmp_path.glob("*large*"))
+
+
+# What a killed process leaves of a file: nothing that others can read, and nothing after the next write
+
+
+KILLED = """
+import os, signal, sys
+from linkrisk.datasets.microdata.writing import write_pieces
+
+def pieces():
+    yield b"the original"
+    os.kill(os.getpid(), int(sys.argv[2]))
+
+write_pieces(sys.argv[1], pieces())
+"""
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    module._clear.cache_clear()
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM], ids=["SIGKILL", "SIGTERM"])
+def test_the_next_write_removes_what_a_kill_has_left(tmp_path: Path, by: signal.Signals) -> None:
+    target = tmp_path / "file.csv"
+    done = subprocess.run([sys.executable, "-c", KILLED, str(target), str(int(by))], check=False)
+    assert done.returncode == -by
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".linkrisk-")
+    assert left.stat().st_mode & 0o077 == 0
+    write_whole(target, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["file.csv"]
+
+
+def test_what_runs_here_or_on_another_machine_is_left_alone(tmp_path: Path) -> None:
+    mine = unfinished(tmp_path / "a")
+    host = mine.name.split("-")[1]
+    elsewhere = tmp_path / mine.name.replace(host, "0" * 8).replace(str(os.getpid()), "999999999")
+    named_alike = tmp_path / f".linkrisk-{host}-999999999.part"
+    for path in (elsewhere, named_alike):
+        path.touch()
+    module._clear.cache_clear()
+    write_whole(tmp_path / "b", "b")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [mine.name, elsewhere.name, named_alike.name, "b"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("umask", "mode", "expected"), [(0o022, 0o666, 0o644), (0o077, 0o666, 0o600), (0, 0o600, 0o600)]
+)
+def test_a_file_has_its_mode_when_it_has_its_name(
+    tmp_path: Path, umask: int, mode: int, expected: int
+) -> None:
+    seen = []
+
+    def pieces():
+        yield b"x"
+        seen.extend(path.stat().st_mode & 0o777 for path in tmp_path.iterdir())
+
+    before = os.umask(umask)
+    try:
+        write_pieces(tmp_path / "all", pieces())
+        write_whole(tmp_path / "file", "x", mode=mode)
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert seen == [0o600]
+    assert (tmp_path / "file").stat().st_mode & 0o777 == expected

@@ -11,9 +11,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from format_cases import WRITTEN, there_and_back
+from table_pairs import make_table_pair
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
+from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
+from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.pairs.file_pair import make_file_pair
 
 GOOD = {"a": [1.0, 2.0, 3.0], "b": [5.0, 4.0, 4.5]}
 
@@ -58,15 +63,6 @@ def test_truth_by_id(original_ids: list[Any], masked_ids: list[Any], partner: li
     assert make_file_pair(original, masked, id="who").partner.tolist() == partner
 
 
-def test_unequal_record_sets() -> None:
-    original = pd.DataFrame({"id": ["p", "q", "r", "s"], "a": [1.0, 2.0, 3.0, 4.0]})
-    masked = pd.DataFrame({"id": ["s", "new", "q"], "a": [4.0, 9.0, 2.0]})
-    pair = make_file_pair(original, masked, id="id")
-    assert pair.partner.tolist() == [-1, 2, -1, 0]
-    assert pair.original_labels == ("p", "q", "r", "s")
-    assert pair.masked_labels == ("s", "new", "q")
-
-
 def test_ids_in_files_keep_leading_zeros(tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_text("id,a\n007,1\n7,2\n8,3\n")
     (tmp_path / "m.csv").write_text("id,a\n7,1\n007,2\n08,3\n")
@@ -75,31 +71,19 @@ def test_ids_in_files_keep_leading_zeros(tmp_path: Path) -> None:
     assert pair.name == f"{tmp_path}/o.csv and {tmp_path}/m.csv"
 
 
-@pytest.mark.parametrize("kind", ["polars", "parquet", "csv", "arrow"])
-def test_every_kind_of_table_makes_the_same_pair(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["polars", "arrow"])
+def test_every_kind_of_table_makes_the_same_pair(kind: str) -> None:
     frame = pd.DataFrame({"id": ["u", "v", "w"], **GOOD})
 
-    def convert(name: str) -> Any:
+    def convert() -> Any:
         if kind == "polars":
             return pl.DataFrame({name: frame[name].to_list() for name in frame})
-        if kind == "arrow":
-            return pl.DataFrame({name: frame[name].to_list() for name in frame}).to_arrow()
-        path = tmp_path / f"{name}.{kind}"
-        frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
-        return path
+        return pl.DataFrame({name: frame[name].to_list() for name in frame}).to_arrow()
 
-    pair = make_file_pair(convert("o"), convert("m"), id="id")
+    pair = make_file_pair(convert(), convert(), id="id")
     assert pair.original_values.tolist() == frame[["a", "b"]].to_numpy().tolist()
     assert pair.partner.tolist() == [0, 1, 2]
     assert isinstance(pair.original, pd.DataFrame)
-
-
-def test_input_frames_are_left_alone() -> None:
-    original = pd.DataFrame(GOOD, index=pd.Index([7, 7, 9]))
-    before = original.copy()
-    pair = make_file_pair(original, original)
-    pd.testing.assert_frame_equal(original, before)
-    assert pair.original.index.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -198,17 +182,6 @@ def test_attributes_named_wrongly() -> None:
     )
 
 
-def test_columns_named_by_numbers_can_be_chosen() -> None:
-    """Column names become text, and so do the names that choose among them."""
-    frame = pd.DataFrame([[1.0, 2.0, 4.0], [3.0, 1.0, 5.0]])
-    names: Any = [2, 0]
-    assert make_file_pair(frame, frame, attributes=names).attributes == ("2", "0")
-    names = [7]
-    assert _message(frame, frame, attributes=names) == (
-        "original has no column '7' (attribute); there are: 0, 1, 2"
-    )
-
-
 def test_columns_differ() -> None:
     original = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0], "c": [1.0, 2.0]})
     assert _message(original, original[["b"]]) == (
@@ -291,15 +264,8 @@ def test_differences_in_the_last_digits_alone(close: list[float]) -> None:
 def test_small_values_are_not_constant(unit: float) -> None:
     frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
     assert make_file_pair(frame, frame, drop_constant=True).attributes == ("a", "b")
-
-
-@pytest.mark.parametrize("unit", [1e-301, 5e-324])
-def test_values_that_differ_by_too_little(unit: float) -> None:
-    frame = pd.DataFrame({"a": GOOD["a"], "b": [0.0, unit, 0.0]})
-    assert _message(frame, frame, drop_constant=True) == (
-        f"original: the values of 'b' differ by at most {unit:g}, too little to be standardised; give the "
-        "attribute in another unit"
-    )
+    frame["b"] = [0.0, 1e-301, 0.0]
+    assert "differ by at most 1e-301, too little to be standardised" in _message(frame, frame)
 
 
 def test_too_few_records() -> None:
@@ -317,17 +283,36 @@ def test_not_a_table() -> None:
     assert _message(twins, frame) == "original has two columns named 'a'; rename one of them"
 
 
-def test_messages_name_the_file_or_the_given_name(tmp_path: Path) -> None:
+# File pairs of every format: the same pair whatever its files are, and what was detected is said
+
+
+ORIGINAL = pd.DataFrame({"id": ["007", "008", "009", "010"], "x": [1.5, 2.25, 3.5, 9.0], "y": [4, 3, 9, 1]})
+MASKED = ORIGINAL.assign(x=[1.75, 2.0, 3.25, 8.5]).iloc[::-1].reset_index(drop=True)
+
+
+@pytest.mark.parametrize("suffix", WRITTEN)
+def test_the_same_pair_from_files_of_every_format(suffix: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}{suffix}" for name in ("original", "masked")]
+    for path, frame in zip(paths, (ORIGINAL, MASKED), strict=True):
+        there_and_back(StoredFile(frame), path)
+    pair = make_file_pair(*paths, id="id", attributes=["x", "y"])
+    assert pair.partner.tolist() == [3, 2, 1, 0]
+    assert pair.original_values.tolist() == ORIGINAL[["x", "y"]].to_numpy(dtype=float).tolist()
+    assert pair.masked_values.tolist() == MASKED[["x", "y"]].to_numpy(dtype=float).tolist()
+
+
+def test_what_was_detected_is_said_for_each_file(tmp_path: Path) -> None:
+    paths = [tmp_path / "o.csv", tmp_path / "m.csv"]
+    dialects = (DelimitedDialect(";", decimal=","), DelimitedDialect())
+    for path, frame, dialect in zip(paths, (ORIGINAL, ORIGINAL), dialects, strict=True):
+        there_and_back(StoredFile(frame, dialect=dialect), path)
+    pair = make_table_pair(*paths, id="id")
+    assert pair.notes == (f"{paths[0]}: read with ';' between columns, ',' as decimal sign",)
+
+
+def test_what_stands_in_a_missing_cell_of_a_text_file(tmp_path: Path) -> None:
     path = tmp_path / "o.csv"
-    path.write_text("a,b\n1,x\n2,3\n")
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 2.0]})
-    assert _message(path, frame).startswith(f"{path}, column 'b', row 1: 'x' is not a number")
-    assert _message(frame, path).startswith(f"{path}, column 'b', row 1: 'x' is not a number")
-    assert _message(frame, frame[:1], masked_name="release").startswith("release has fewer than two")
-
-
-def test_a_pair_is_frozen() -> None:
-    pair = make_file_pair(pd.DataFrame(GOOD), pd.DataFrame(GOOD))
-    assert isinstance(pair, FilePair)
-    with pytest.raises(AttributeError):
-        pair.name = "other"  # type: ignore[misc]
+    path.write_text("a;b\n1;NA\n2;\n3;4\n")
+    table = load_table(path, "original")
+    assert np.isnan(table.frame["b"].to_numpy()[:2]).all()
+    assert [table.written({"b": row}) for row in range(3)] == [{"b": "NA"}, {"b": ""}, {"b": "4"}]

@@ -132,14 +132,14 @@ CHANCE = [
 
 
 @pytest.mark.parametrize("method", CHANCE)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_chance_is_no_recoding(method, seed):
     original = amounts(seed)
     masked = masking_method(method).apply(original, seed)
     assert inferred(pair_of(original, masked)) == set()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_noise_that_is_written_in_whole_numbers_is_no_recoding(seed):
     generator, original = np.random.default_rng(1000 + seed), amounts(seed)
     noisy = (original["amount"] + generator.normal(0, 500, RECORDS)).round(-1)

@@ -11,7 +11,6 @@ import pytest
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
-from linkrisk.datasets.pairs.attributes import WITHOUT_ID
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 from linkrisk.datasets.pairs.survey_design import by_stratum
 
@@ -144,15 +143,6 @@ def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
     assert not any("record id of the schema" in note for made in (rows, other) for note in made.notes)
 
 
-def test_without_the_record_id_rows_are_taken_as_they_stand_and_it_is_said() -> None:
-    bare = MASKED.drop(columns="person")
-    made = make_file_pair(ORIGINAL, bare, schema=schema())
-    assert (made.alignment, made.partner.tolist()) == ("row by row", [0, 1, 2, 3])
-    assert WITHOUT_ID.format("person", "masked") in made.notes
-    neither = make_file_pair(ORIGINAL.drop(columns="person"), bare, schema=schema())
-    assert WITHOUT_ID.format("person", "original and masked") in neither.notes
-
-
 @pytest.mark.parametrize("role", [Role.RECORD_ID, Role.WEIGHT, Role.STRATUM])
 def test_two_columns_of_one_role_are_refused(role: Role) -> None:
     what = {Role.RECORD_ID: "the record id", Role.WEIGHT: "the sampling weight", Role.STRATUM: "the stratum"}
@@ -172,21 +162,6 @@ def test_missing_codes_are_missing_values() -> None:
     assert np.isnan(ages.original_values[:, ages.attributes.index("age")]).tolist() == [False] * 3 + [True]
     assert not any("stands for" in note for note in (*made.notes, *ages.notes))
     assert pair(schema=coded, attributes=["age", "income"]).attributes == ("age", "income")
-
-
-def test_undeclared_text_of_few_values_is_nominal_and_said() -> None:
-    towns = ["a", "b", "a", "b"]
-    made = make_file_pair(ORIGINAL[["age"]].assign(town=towns), MASKED[["age"]].assign(town=towns))
-    assert made.attributes == ("age", "town")
-    assert made.categorical["town"].scale is Scale.NOMINAL
-    assert made.notes[0] == (
-        "column town holds text and is compared as nominal (2 categories); declare it with nominal, "
-        "ordinal or schema"
-    )
-    declared = make_file_pair(
-        ORIGINAL[["age"]].assign(town=towns), MASKED[["age"]].assign(town=towns), nominal=["town"]
-    )
-    assert not any("holds text" in note for note in declared.notes)
 
 
 # Weights and strata
@@ -230,15 +205,6 @@ def test_weights_are_above_zero(weight: float | None, found: str) -> None:
     assert message(wrong) == (
         f"original, column 'weight', row 2: the sampling weight is {found}; weights must be finite numbers "
         "above 0"
-    )
-
-
-def test_weights_are_finite_numbers() -> None:
-    assert message(ORIGINAL.assign(weight=[1.0, np.inf, 1.0, 1.0])) == (
-        "original, column 'weight', row 2: infinite value; give finite numbers"
-    )
-    assert message(ORIGINAL.assign(weight=["1", "many", "1", "1"])) == (
-        "original, column 'weight', row 2: 'many' is not a number; fix it or choose other attributes"
     )
 
 

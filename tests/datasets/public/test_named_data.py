@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import lzma
 import os
 import threading
@@ -19,8 +18,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.public import registry
+from linkrisk.datasets.public.embedded import GROUPS, default_pair, load_wdbc
 from linkrisk.datasets.public.sources import SOURCES, Layout, Source
 
 FOLDER = os.environ.get("LINKRISK_DATA")
@@ -115,64 +116,20 @@ def _raw(frame: pd.DataFrame, source: Source, tmp_path: Path, *, blanks: str = "
 
 
 FIRST_ROWS = {
-    "census": pd.DataFrame(
-        [[270914, 45554, 4173, 4621, 45527, 1428, 30809, 27, 27, 45500, 3480, 45500, 45500]] * 2,
-        columns=pd.Index(SOURCES["census"].columns),
-    ),
-    "eia": pd.DataFrame(
-        [
-            [0, "State Level Adjustment", "AK", 96, 1, 4776.5, 24339, 4871, 29393, 1032, 7712, 1328, 1, 1, 2],
-            [213, "Alaska Electric Light&Power Co", "AK", 96, 1, 2, 155, 331, 3855, 340, 47, 441, 6, 2, 3],
+    name: pd.DataFrame(rows, columns=pd.Index(SOURCES[name].columns))
+    for name, rows in {
+        "census": [[270914, 45554, 4173, 4621, 45527, 1428, 30809, 27, 27, 45500, 3480, 45500, 45500]] * 2,
+        "boston-housing": [
+            [0.00632, 18.0, 2.31, 0, 0.538, 6.575, 65.2, 4.09, 1, 296.0, 15.3, 396.9, 4.98, 24.0]
         ],
-        columns=pd.Index(SOURCES["eia"].columns),
-    ),
-    "boston-housing": pd.DataFrame(
-        [[0.00632, 18.0, 2.31, 0, 0.538, 6.575, 65.2, 4.09, 1, 296.0, 15.3, 396.9, 4.98, 24.0]] * 2,
-        columns=pd.Index(SOURCES["boston-housing"].columns),
-    ),
-    "adult": pd.DataFrame(
-        [
-            [
-                39,
-                "State-gov",
-                77516,
-                "Bachelors",
-                13,
-                "Never-married",
-                np.nan,
-                "Husband",
-                "White",
-                "Male",
-                2174,
-                0,
-                40,
-                "United-States",
-                "<=50K",
-            ],
-            [
-                50,
-                np.nan,
-                83311,
-                "Bachelors",
-                13,
-                "Married-civ-spouse",
-                "Sales",
-                "Husband",
-                "White",
-                "Male",
-                0,
-                0,
-                13,
-                "United-States",
-                "<=50K",
-            ],
+        "adult": [
+            [39, "State-gov", 77516, "Bachelors", 13, "Never-married", np.nan, "Husband", "White", "Male",
+             2174, 0, 40, "United-States", "<=50K"],
         ],
-        columns=pd.Index(SOURCES["adult"].columns),
-    ),
-    "dermatology": pd.DataFrame(
-        [[*range(33), 55, 2], [*range(33), np.nan, 1]], columns=pd.Index(SOURCES["dermatology"].columns)
-    ),
-}
+        "dermatology": [[*range(33), 55, 2], [*range(33), np.nan, 1]],
+    }.items()
+}  # fmt: skip
+"""One or two records of a data set of each layout, as published."""
 
 
 def _as_read(frame: pd.DataFrame, tmp_path: Path) -> pd.DataFrame:
@@ -220,15 +177,6 @@ def test_second_load_reads_the_cache(publish: Callable[..., Source], server: Ser
     assert registry.describe("abalone").address == source.address
 
 
-def test_damaged_cache_is_downloaded_again(publish: Callable[..., Source], cache: Path) -> None:
-    content = b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\n" * 3
-    publish("abalone", content)
-    cache.mkdir()
-    (cache / "abalone-abalone.csv").write_bytes(content[:-20])
-    assert len(registry.load("abalone")) == 3
-    assert (cache / "abalone-abalone.csv").read_bytes() == content
-
-
 def _failure(name: str, cache: Path) -> str:
     with pytest.raises(DataError) as caught:
         registry.load(name)
@@ -240,27 +188,17 @@ def _failure(name: str, cache: Path) -> str:
 WAY_OUT = "try again later or put uci_abalone.csv into the folder named by LINKRISK_DATA"
 
 
-def test_wrong_hash(publish: Callable[..., Source], cache: Path) -> None:
-    source = publish("abalone", b"M,1\n", sha256="0" * 64)
+def test_what_cannot_be_downloaded(publish: Callable[..., Source], server: Server, cache: Path) -> None:
+    content = b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\n" * 1000
+    source = publish("abalone", content, sha256="0" * 64)
     assert _failure("abalone", cache) == (
         f"abalone: the file at {source.address} is not the expected one (its sha256 differs); {WAY_OUT}"
     )
-
-
-def test_cut_off_download(publish: Callable[..., Source], server: Server, cache: Path) -> None:
-    source = publish("abalone", b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\n" * 1000)
+    publish("abalone", content)
     server.cut_off.add("/abalone.csv")
     assert _failure("abalone", cache) == f"abalone: the download from {source.address} broke off; {WAY_OUT}"
-
-
-def test_not_found(publish: Callable[..., Source], server: Server, cache: Path) -> None:
-    source = publish("abalone", b"M,1\n")
     server.answers.clear()
     assert _failure("abalone", cache) == (f"abalone: the server answered 404 for {source.address}; {WAY_OUT}")
-
-
-def test_no_network(publish: Callable[..., Source], server: Server, cache: Path) -> None:
-    source = publish("abalone", b"M,1\n")
     server.http.socket.close()  # the port is free now, and nobody listens
     assert _failure("abalone", cache) == f"abalone: no connection to {source.address}; {WAY_OUT}"
 
@@ -294,18 +232,10 @@ def test_content_of_another_shape(publish: Callable[..., Source], cache: Path) -
     )
 
 
-def test_r_object_without_a_column(publish: Callable[..., Source], tmp_path: Path, cache: Path) -> None:
-    frame = FIRST_ROWS["census"].drop(columns=["AGI", "FICA"])
-    publish("census", _raw(frame, SOURCES["census"], tmp_path))
-    with pytest.raises(DataError) as caught:
-        registry.load("census")
-    assert str(caught.value) == (
-        f"census: {cache}/census-CASCrefmicrodata.rda does not have the columns AGI, FICA; replace or remove "
-        "the file"
-    )
-
-
 def test_local_file_without_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKRISK_DATA", str(tmp_path / "no"))
+    with pytest.raises(DataError, match=r"LINKRISK_DATA names .*/no, which is not a folder; correct"):
+        registry.load("abalone")
     monkeypatch.setenv("LINKRISK_DATA", str(tmp_path))
     (tmp_path / "uci_abalone.csv").write_text("Sex,Length\nM,0.4\n")
     with pytest.raises(DataError) as caught:
@@ -316,38 +246,11 @@ def test_local_file_without_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
 
 
-def test_local_folder_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LINKRISK_DATA", str(tmp_path / "no"))
-    with pytest.raises(DataError) as caught:
-        registry.load("abalone")
-    assert str(caught.value) == (
-        f"LINKRISK_DATA names {tmp_path}/no, which is not a folder; correct it or unset it"
-    )
-
-
 @pytest.mark.parametrize("act", [registry.load, registry.fetch, registry.describe])
 def test_unknown_name(act: Callable[[str], object]) -> None:
     with pytest.raises(DataError) as caught:
         act("cencus")
     assert str(caught.value) == "there is no data set named 'cencus'; did you mean 'census'?"
-
-
-def test_all_names() -> None:
-    assert registry.names() == (
-        *("wdbc", "iris", "census", "tarragona", "eia", "abalone", "ionosphere", "boston-housing"),
-        *("dermatology", "adult", "german-credit"),
-    )
-
-
-def test_download_says_nothing_off_a_terminal(
-    publish: Callable[..., Source], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    publish("abalone", b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\n" * 3)
-    with caplog.at_level(logging.WARNING):
-        registry.load("abalone")
-    captured = capfd.readouterr()
-    assert (captured.out, captured.err) == ("", "")
-    assert caplog.records == []
 
 
 def test_download_shows_progress_on_a_terminal(
@@ -380,3 +283,34 @@ def test_embedded_data_against_the_files_of_uci() -> None:
     # Rows 35 and 38 are the known errors of the UCI file; ours has the values of Fisher (1936).
     assert (np.flatnonzero(differs) + 1).tolist() == [35, 38]
     assert iris.iloc[[34, 37], :4].to_numpy().tolist() == [[4.9, 3.1, 1.5, 0.2], [4.9, 3.6, 1.4, 0.1]]
+
+
+# The default pair: real records, four attributes, two groups, the same on every machine
+
+
+def test_default_pair_is_what_its_page_says() -> None:
+    pair = default_pair()
+    assert pair.attributes == ("radius_mean", "texture_mean", "smoothness_mean", "symmetry_mean")
+    assert pair.partner.tolist() == list(range(400))
+    assert pair.name == "wdbc, first 400 records, microaggregated"
+    source = load_wdbc().loc[:399, list(pair.attributes)]
+    assert (pair.original_values == source.to_numpy()).all()
+    assert (pair.masked_values == Microaggregation(groups=GROUPS).apply(source).to_numpy()).all()
+
+
+def test_every_masked_record_shares_each_group_of_attributes_with_others() -> None:
+    pair = default_pair()
+    start = 0
+    for group in GROUPS:
+        values = pair.masked_values[:, start : start + len(group.attributes)]
+        _, sizes = np.unique(values, axis=0, return_counts=True)
+        assert group.k is not None
+        assert sizes.min() >= group.k
+        start += len(group.attributes)
+
+
+def test_attributes_have_many_values_and_do_not_repeat_each_other() -> None:
+    values = default_pair().original_values
+    assert min(len(np.unique(column)) for column in values.T) > 300
+    correlation = np.abs(np.corrcoef(values.T)) - np.eye(4)
+    assert correlation.max() < 0.6

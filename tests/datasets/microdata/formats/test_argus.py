@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from pathlib import Path
 
 import numpy as np
@@ -191,12 +189,6 @@ def test_files_that_are_not_beside_each_other(tmp_path: Path) -> None:
     assert message(tmp_path / "b.dat") == ("DIR/b.dat: its metadata file is missing; put b.rda into DIR")
 
 
-def test_data_of_r_has_the_same_suffix(tmp_path: Path) -> None:
-    (tmp_path / "x.asc").write_text(DATA)
-    (tmp_path / "x.rda").write_bytes(b"\x1f\x8b\x08\x00rest")
-    assert message(tmp_path / "x.rda") == ("DIR/x.rda is data of R, not metadata of ARGUS; name it .RData")
-
-
 def test_code_lists_that_are_not_there_and_unknown_words_are_said(tmp_path: Path) -> None:
     path = write(tmp_path, METADATA + "  <ORDINAL> 1\n", codes=None)
     stored = read_file(path)
@@ -255,84 +247,3 @@ def test_letters_beyond_ascii_take_one_place(tmp_path: Path) -> None:
     assert "Köln".encode("cp1252") in (tmp_path / "x.asc").read_bytes()
     there_and_back(StoredFile(frame.assign(ort=["日本", "é"])), tmp_path / "x.asc")
     assert read_file(tmp_path / "x.rda").frame["ort"].to_list() == ["日本", "é"]
-
-
-REAL = os.environ.get("LINKRISK_DATA")
-
-
-@pytest.mark.parametrize(
-    ("name", "separator"), [("muargus_demodata", ","), ("muargus_demodata", ""), ("muargus_samhh", "")]
-)
-def test_files_of_mu_argus(name: str, separator: str, tmp_path: Path) -> None:
-    """Built anew from their conversions to CSV, in the layout of the files that come with mu-ARGUS."""
-    if not REAL or not (Path(REAL) / f"{name}.csv").exists():
-        pytest.skip(f"needs public data: set LINKRISK_DATA to a folder with {name}.csv")
-    folder = Path(REAL)
-    with (folder / f"{name}_meta.csv").open() as lines:
-        meta = list(csv.DictReader(lines))
-    with (folder / f"{name}.csv").open() as lines:
-        rows = list(csv.DictReader(lines))
-    with (folder / "muargus_codelists.csv").open() as lines:
-        codes = list(csv.DictReader(lines))
-    listed = {row["variable"] for row in codes} & {row["variable"] for row in meta}
-    write_argus(tmp_path / name, meta, rows, codes, separator)
-    stored = read_file(tmp_path / f"{name}.rda")
-    plain = read_file(folder / f"{name}.csv").frame
-    # MONEY is written as 074231 now and then, but declared to be numeric.
-    numeric = [row["variable"] for row in meta if row["type"] == "numeric"]
-    pd.testing.assert_frame_equal(stored.frame, plain.assign(**{n: pd.to_numeric(plain[n]) for n in numeric}))
-    for row in meta:
-        notes = stored.notes(row["variable"])
-        assert notes.missing == tuple(filter(None, (row["missing1"], row["missing2"])))
-        assert notes.measure == {"numeric": "numeric", "categorical": "nominal", "": None}[row["type"]]
-        assert ("argus.weight" in notes.settings) == (row["weight"] == "1")
-        assert notes.settings.get("argus.idlevel", "") == row["idlevel"]
-        assert bool(notes.value_labels) == (row["variable"] in listed)
-    labels = {name: len([row for row in codes if row["variable"] == name]) for name in listed}
-    assert {name: len(stored.notes(name).value_labels) for name in listed} == labels
-    assert Argus().loses(stored) == ()
-    back = there_and_back(stored, tmp_path / "back.rda")
-    pd.testing.assert_frame_equal(back.frame, stored.frame)
-    if name == "muargus_samhh":
-        assert (tmp_path / "back.asc").read_bytes() == (tmp_path / f"{name}.asc").read_bytes()
-    for column in stored.frame.columns:
-        assert back.notes(column).missing == stored.notes(column).missing
-        assert back.notes(column).value_labels == stored.notes(column).value_labels
-
-
-def write_argus(
-    stem: Path,
-    meta: list[dict[str, str]],
-    rows: list[dict[str, str]],
-    codes: list[dict[str, str]],
-    separator: str,
-) -> None:
-    """An .rda with its .asc and its code lists."""
-    lines = [f'<SEPARATOR> "{separator}"'] if separator else []
-    start = 1
-    for row in meta:
-        name, place = row["variable"], "" if separator else f"{start} "
-        start += int(row["length"])
-        lines.append(f"{name} {place}{row['length']} {row['missing1']} {row['missing2']}".rstrip())
-        lines += {"categorical": ["  <RECODABLE>"], "numeric": ["  <NUMERIC>"], "": []}[row["type"]]
-        for word, column in (
-            ("DECIMALS", "decimals"),
-            ("IDLEVEL", "idlevel"),
-            ("SUPPRESSWEIGHT", "suppress_weight"),
-        ):
-            lines += [f"  <{word}> {row[column]}"] if row[column] else []
-        for word in ("weight", "truncable", "household"):
-            lines += [f"  <{word.upper()}>"] if row.get(word) == "1" else []
-        lines += ["  <HOUSE_ID>"] if row.get("household_id") == "1" else []
-        own = [code for code in codes if code["variable"] == name]
-        if own:
-            lines.append(f'  <CODELIST> "{name.upper()}.CDL"')
-            text = "".join(f"{code['code']:>4},{code['label']}\n" for code in own)
-            stem.with_name(f"{name.lower()}.cdl").write_text(text)
-    stem.with_suffix(".rda").write_text("\n".join(lines) + "\n")
-    if separator:
-        data = [separator.join(row.values()) for row in rows]
-    else:
-        widths = [int(row["length"]) for row in meta]
-        data = ["".join(c.rjust(w) for c, w in zip(row.values(), widths, strict=True)) for row in rows]
-    stem.with_suffix(".asc").write_text("\n".join(data) + "\n")

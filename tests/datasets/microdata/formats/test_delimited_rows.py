@@ -119,34 +119,6 @@ def test_plain_numbers_are_those_of_pandas(
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
-CELLS = [
-    *(
-        "007",
-        "-07",
-        "+1",
-        "1e",
-        "-",
-        ".",
-        "1.2.3",
-        "1-2",
-        "1e400",
-        "1e-400",
-        "1e+5",
-        "1234567890123456",
-        "-0",
-    ),
-    *("0.12345678901234567", "12345678901234567.5", "999999999999999", "NA", " 1", "x", '"1"', "nan", "inf"),
-]
-
-
-@pytest.mark.parametrize("cell", CELLS)
-def test_odd_cells(cell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "x.csv"
-    path.write_text(f"a,b,c\n1,2,3.5\n4,{cell},\n,6,{cell}\n")
-    check_same(*both(path, monkeypatch))
-    check_same(*both(path, monkeypatch, ("b",)))
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -190,12 +162,3 @@ def test_a_column_that_begins_with_numbers_is_text(tmp_path: Path, monkeypatch: 
     frame = read_file(path).frame
     assert frame["a"].to_list() == ["1"] * 20 + ["x, y"]
     assert frame["b"].to_list() == ["2.5"] * 20 + ["007"]
-
-
-@pytest.mark.parametrize("text", ['a,b\n"1,2', 'a,b\n1,2\n3,"4', 'a,b\n"1,2\n3,4\n'])
-def test_a_quote_that_is_not_closed_is_said(text, tmp_path):
-    """Also where no line ends outside of the quotes."""
-    path = tmp_path / "x.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="not valid CSV: unexpected end of data; fix its quotes"):
-        read_file(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ import pytest
 from format_cases import described, there_and_back
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.formats import excel
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.excel import Excel
 from linkrisk.datasets.microdata.formats.registry import read_file
+from linkrisk.datasets.microdata.writing import write_table
 
 
 def workbook(path: Path, *sheets: list[list[Any]], formats: dict[str, str] | None = None) -> Path:
@@ -79,12 +83,6 @@ def test_other_sheets_are_named_and_the_sheet_keeps_its_name(tmp_path: Path) -> 
     assert (back.remarks, back.dialect) == ((), stored.dialect)
 
 
-def test_empty_rows_and_columns_at_the_end_do_not_count(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "x.xlsx", [["a", "b", None], [1, None, None], [2, 3, None], [None] * 3])
-    frame = read_file(path).frame
-    assert {name: described(frame[name])[1] for name in frame} == {"a": [1, 2], "b": [None, 3.0]}
-
-
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
@@ -121,12 +119,6 @@ def test_text_that_excel_does_not_take(text: str, tmp_path: Path) -> None:
     )
 
 
-def test_more_columns_than_a_sheet_has(tmp_path: Path) -> None:
-    wide = pd.DataFrame([[1] * 16_385], columns=[str(at) for at in range(16_385)])
-    with pytest.raises(DataError, match="at most 1048575 records and 16384 columns"):
-        Excel().write(StoredFile(wide), tmp_path / "x.xlsx")
-
-
 def test_a_time_zone_is_written_as_text_and_said(tmp_path: Path) -> None:
     moments = pd.Series(pd.to_datetime(["2020-02-29 12:00", None])).dt.tz_localize("Europe/Berlin")
     stored = StoredFile(pd.DataFrame({"t": moments, "x": [1, 2]}))
@@ -142,3 +134,59 @@ def test_dates_that_excel_does_not_have(tmp_path: Path) -> None:
     assert str(caught.value) == (
         f"{tmp_path / 'x.xlsx'}, column 't': Excel has no dates after the year 9999; write .parquet"
     )
+
+
+# Workbooks with more empty cells than values: whole columns that somebody has coloured
+
+
+FRAME = pd.DataFrame({"age": [20, 30], "town": ["a", None]})
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Make a workbook of the frame, with further rows as XML."""
+    path = tmp_path / "book.xlsx"
+
+    def make(more: str):
+        write_table(FRAME, path)
+        target = io.BytesIO()
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+            for name in old.namelist():
+                content = old.read(name)
+                if name == "xl/worksheets/sheet1.xml":
+                    content = content.replace(b"</sheetData>", more.encode() + b"</sheetData>")
+                new.writestr(name, content)
+        path.write_bytes(target.getvalue())
+        return path
+
+    return make
+
+
+def empty(rows: range, columns: str = "ABCDEFGH") -> str:
+    """Rows of cells that have a format and no value."""
+    found = []
+    for row in rows:
+        cells = "".join(f'<c r="{column}{row}" s="0"/>' for column in columns)
+        found.append(f'<row r="{row}">{cells}</row>')
+    return "".join(found)
+
+
+def test_empty_cells_at_the_end_are_read_over(book):
+    pd.testing.assert_frame_equal(read_file(book(empty(range(4, 40)))).frame, FRAME)
+
+
+def test_too_many_are_refused_before_all_are_read(book, monkeypatch):
+    """Nothing is kept of them meanwhile, and what follows is not looked at."""
+    monkeypatch.setattr(excel, "_MOST_EMPTY", 1000)
+    looked = []
+    usual = excel._value
+    monkeypatch.setattr(excel, "_value", lambda cell: looked.append(1) or usual(cell))
+    message = r"book\.xlsx, sheet 'Sheet1': more than 1,000 cells below or right of the table have a format"
+    with pytest.raises(DataError, match=message):
+        read_file(book(empty(range(4, 3000))))
+    assert len(looked) < 1100
+
+
+def test_a_formula_without_a_value_at_the_end_of_a_row_is_refused(book):
+    with pytest.raises(DataError, match="row 4 of the sheet, column 'town': a formula whose value"):
+        read_file(book('<row r="4"><c r="A4"><v>3</v></c><c r="B4"><f>A4*2</f></c></row>'))

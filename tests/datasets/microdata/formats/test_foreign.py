@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import gzip
 import io
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from format_cases import WRITTEN, of_suffix, table
+from cli_runs import contents
+from format_cases import WRITTEN, described, of_suffix, sas_file, table
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import FORMATS, read_file
+from linkrisk.solver.commands.program import main
 
 TEXT = "a,b\n1,2\n3,4\n"
 EXPORT = "export the table as CSV (UTF-8)"
@@ -132,13 +135,6 @@ def test_suffixes_that_are_not_read(name: str, said: str, tmp_path: Path) -> Non
     assert message(path).startswith(f"{path}: {said}")
 
 
-def test_an_unknown_suffix_lists_what_there_is(tmp_path: Path) -> None:
-    assert message(tmp_path / "x.json").endswith(
-        "; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, .arrow, .xlsx, .sav, .zsav, .dta, "
-        ".sas7bdat, .xpt, .rds, .rdata, .rda, .asc, .dat"
-    )
-
-
 def test_missing_file_folder_and_empty_file(tmp_path: Path) -> None:
     assert message(tmp_path / "no.sav") == f"{tmp_path}/no.sav cannot be read: there is no such file"
     (tmp_path / "folder.csv").mkdir()
@@ -169,7 +165,100 @@ def test_plain_text_that_begins_alike_is_read(text: str, tmp_path: Path) -> None
     assert len(read_file(path).frame) == 1
 
 
-def test_pandas_writes_stata_files_that_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "x.dta"
-    pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).to_stata(path, write_index=False)
-    assert read_file(path).frame.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+# Damaged and cut off files of every format through the command line: one line, exit code 2
+
+
+BINARY = [
+    suffix for suffix in WRITTEN if suffix not in (".csv", ".tsv", ".tab", ".txt", ".rda", ".asc", ".dat")
+]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(suffix: str) -> bytes:
+    """A file of 40 records with labels and text."""
+    stored = table("code", "whole", "gaps", "moment")
+    rows = pd.concat([stored.frame] * 10, ignore_index=True)
+    path = Path(f"whole{suffix}")
+    for file, content in of_suffix(suffix).write(type(stored)(rows), path).items():
+        file.write_bytes(content)
+    return path.read_bytes()
+
+
+def refused(capsys: pytest.CaptureFixture[str], path: str) -> str:
+    """What the command line says of a file; it writes nothing."""
+    before = contents()
+    arguments = ["mask", "--input", path, "--method", "noise", "--percent", "5", "--output", "out.csv"]
+    code = main([*arguments, "--attributes", "whole"])
+    printed = capsys.readouterr()
+    assert (code, printed.out) == (2, "")
+    assert printed.err.startswith(f"error: {path}")
+    assert printed.err.count("\n") == 1
+    assert contents() == before
+    return printed.err
+
+
+@pytest.mark.parametrize("suffix", BINARY)
+def test_cut_off(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    content = written(suffix)
+    Path(f"cut{suffix}").write_bytes(content[: len(content) // 2])
+    assert "cut off" in refused(capsys, f"cut{suffix}")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".asc", ".dat"])
+def test_cut_off_within_a_line(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    content = written(suffix)
+    # The header has four columns, so that a line without two of them is cut off.
+    Path(f"whole{suffix}").write_bytes(content[: content.rindex(b"\n", 0, -1) + 3])
+    assert "line 4" in refused(capsys, f"whole{suffix}")
+
+
+@pytest.mark.parametrize("suffix", BINARY)
+def test_any_cut_is_refused_and_any_broken_byte_at_most_changes_values(suffix: str) -> None:
+    """Nothing but DataError comes out, and a cut file never passes for a shorter one."""
+    content = written(suffix)
+    path = Path(f"cut{suffix}")
+    for part in range(1, 24):
+        path.write_bytes(content[: len(content) * part // 24])
+        with pytest.raises(DataError):
+            read_file(path)
+        at = len(content) * part // 24 - 1
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
+        assert "\n" not in said_of(path)
+
+
+def said_of(path: Path) -> str:
+    """What is said of a file; nothing where it is read."""
+    try:
+        read_file(path)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+# SAS files, which are read only
+
+
+def test_values_labels_letters_and_dates(tmp_path: Path) -> None:
+    path = tmp_path / "größe.sas7bdat"
+    path.write_bytes(sas_file())
+    stored = read_file(path)
+    assert {name: described(stored.frame[name]) for name in stored.frame} == {
+        "plz": ("text", ["007", None, "012", "ä"]),
+        "age": ("mixed", [20.0, 25.5, ".A", None]),
+        "day": ("date", [dt.date(1960, 1, 1), dt.date(1960, 1, 2), None, dt.date(1960, 1, 4)]),
+    }
+    assert (stored.notes("age").label, stored.notes("age").missing) == ("Größe", (".A",))
+    assert stored.notes("day").settings == {"sas.format": "DATE9"}
+
+
+@pytest.mark.parametrize("part", range(1, 16))
+def test_a_sas_file_that_is_cut_off(part: int, tmp_path: Path) -> None:
+    content = sas_file()
+    path = tmp_path / "x.sas7bdat"
+    path.write_bytes(content[: len(content) * part // 16])
+    with pytest.raises(DataError, match="is not a readable SAS file"):
+        read_file(path)

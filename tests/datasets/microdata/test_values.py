@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import pyarrow
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from linkrisk.datasets.microdata.column_descriptions import described_columns
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.registry import read_file, writable_format
+from linkrisk.datasets.microdata.missing import Missing, MissingRange, is_declared_missing, without_codes
 from linkrisk.datasets.microdata.roles import Scale
 from linkrisk.datasets.microdata.tables import load_table
-from linkrisk.datasets.microdata.values import without_blanks
+from linkrisk.datasets.microdata.values import in_natural_order, without_blanks
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.solver.masking.mask import mask
 
@@ -92,3 +95,59 @@ def test_columns_that_are_not_masked_keep_their_blanks(tmp_path: Path) -> None:
     recoded = mask(str(path), "pram change=1e-9 attributes=t", seed=1)
     assert recoded.unchanged == ("t",)
     assert not recoded.withheld
+
+
+# Names of categories in order
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["c1", "c2", "c10"],
+        ["0-9", "10-49", "50-249", "250+"],
+        ["-5", "0.25", "0.5", "2", "10"],  # numbers, where all are
+        ["01.9", "01.10", "01.10a", "2"],
+        ["a", "a1b2", "a1b10", "a02", "a2", "b"],
+        ["", "7", "x"],
+        ["x" + "0" * 5000 + "1", "x2", "x" + "9" * 5000],  # more digits than an int is made of
+    ],
+)
+def test_numbers_in_text_are_in_order_of_size(names):
+    assert in_natural_order(reversed(names)) == tuple(names)
+
+
+@given(st.lists(st.text("ab019.- ", max_size=5), unique=True))
+def test_natural_order_is_one_order(names):
+    found = in_natural_order(names)
+    assert sorted(found) == sorted(names)
+    assert in_natural_order(reversed(found)) == found
+
+
+# Declared missing codes: which cells have one
+
+
+@pytest.mark.parametrize(
+    ("column", "missing", "expected"),
+    [
+        ([1, 99, 9], ("99",), [False, True, False]),
+        ([1.0, 99.0, np.nan], ("99",), [False, True, False]),
+        ([1.5, 2.5], ("99", "x"), [False, False]),
+        (["1", "99", "9", None], ("99",), [False, True, False, False]),
+        (["09", "9"], ("9",), [False, True]),
+        (["99", "100", "x"], (MissingRange(97.0, 99.0),), [True, False, False]),
+        ([96, 97, 98, 99, 100], (MissingRange(97.0, 99.0),), [False, True, True, True, False]),
+        ([-5, -1, 0], (MissingRange(high=-1.0),), [True, True, False]),
+        ([1, 2, 3], (MissingRange(low=3.0), "1"), [True, False, True]),
+        ([True, False], ("True",), [True, False]),
+        ([1, 2], (), [False, False]),
+    ],
+)
+def test_cells_with_a_code(column: list[Any], missing: Missing, expected: list[bool]) -> None:
+    series = pd.Series(column)
+    assert is_declared_missing(series, missing).tolist() == expected
+    cleaned = without_codes(series, missing)
+    assert cleaned.isna().tolist() == [
+        is_code or is_missing for is_code, is_missing in zip(expected, series.isna(), strict=True)
+    ]
+    left = ~np.array(expected) & series.notna().to_numpy()
+    assert cleaned[left].tolist() == series[left].tolist()

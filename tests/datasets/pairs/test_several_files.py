@@ -8,8 +8,9 @@ import pytest
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.microdata.tables import load_table
 from linkrisk.datasets.pairs.file_pair import make_file_pair
-from linkrisk.datasets.pairs.several_files import check_alike, same_files, side_by_side
+from linkrisk.datasets.pairs.several_files import check_alike, joined_sources, same_files, side_by_side
 
 ORIGINAL = pd.DataFrame({"id": list("abcd"), "A": [1.0, 2.0, 3.0, 5.0], "B": [4.0, 1.0, 2.0, 8.0]})
 FIRST = pd.DataFrame({"id": list("abc"), "A": [1.5, 2.5, 3.5], "B": [4.0, 1.0, 2.5]})
@@ -56,11 +57,6 @@ def test_versions_of_the_original_stand_side_by_side_too():
     assert joined.original_values[:, 2].tolist() == [1.0, 2.0, 3.0, 6.0]
 
 
-def test_one_release_is_its_own_pair():
-    own = pair(FIRST)
-    assert same_files(side_by_side([own]), own)
-
-
 def test_categories_keep_their_scale_and_are_counted_again():
     town = {"original": list("xyxz"), "first": list("xyy"), "second": list("zyx")}
     original = ORIGINAL.assign(B=town["original"])
@@ -89,13 +85,6 @@ def test_weights_and_strata_go_with_the_persons():
     assert (design.weight_column, design.stratum_column) == ("w", "s")
 
 
-def test_an_attribute_that_is_already_called_so():
-    original = ORIGINAL.rename(columns={"B": "A (release 2)"})
-    first, second = (each.rename(columns={"B": "A (release 2)"}) for each in (FIRST, SECOND))
-    joined = side_by_side([pair(first, original), pair(second, original)])
-    assert len(set(joined.attributes)) == 4
-
-
 def test_releases_that_are_aligned_in_different_ways():
     by_row = make_file_pair(ORIGINAL, ORIGINAL.assign(A=[1, 2, 3, 4]), row_by_row=True, attributes=["A", "B"])
     with pytest.raises(DataError) as caught:
@@ -105,3 +94,46 @@ def test_releases_that_are_aligned_in_different_ways():
         "masked), so it is not known who is in both; name the column that identifies the records of all "
         "files with id"
     )
+
+
+# Several sources joined by id: what one intruder knows who has them all
+
+
+def table(name, **columns):
+    return load_table(pd.DataFrame(columns), name)
+
+
+def test_every_record_of_any_source_with_all_that_is_said_of_it():
+    register = table("register", id=[3, 1, 2], age=[30, 10, 20])
+    survey = table("survey", id=["2", "4"], income=[2.5, 4.5], town=["b", "d"])
+    joined = joined_sources([register, survey], "id")
+    assert joined.source == "register with survey"
+    assert joined.frame["id"].tolist() == ["3", "1", "2", "4"]
+    np.testing.assert_array_equal(joined.frame["age"], [30, 10, 20, np.nan])
+    np.testing.assert_array_equal(joined.frame["income"], [np.nan, np.nan, 2.5, 4.5])
+    assert joined.frame["town"].dropna().to_dict() == {2: "b", 3: "d"}
+    assert joined.remarks == ("3 of 4 records are not in every source",)
+
+
+def test_sources_that_say_the_same_fill_each_other():
+    first = table("first", id=[1, 2, 3], age=[10, np.nan, 30], code=["7", "x", None])
+    second = table("second", id=[3, 2, 1], age=[30, 20, 10], code=[None, "x", 7])
+    joined = joined_sources([first, second], "id").frame
+    assert joined["age"].tolist() == [10, 20, 30]
+    assert joined["code"].tolist()[:2] == ["7", "x"]
+    assert joined["code"].isna().tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"id": [2, 1], "age": [20, 11]}, "first and second disagree on column 'age' of record '1': '10'"),
+        ({"key": [1], "age": [1]}, "second has no column 'id' (id); there are: key, age"),
+        ({"id": [1, 1], "age": [1, 2]}, "second, column 'id': the id '1' is in rows 1 and 2; ids must be"),
+        ({"id": [1, None], "age": [1, 2]}, "second, column 'id', row 2: missing id; fill it in or drop the"),
+    ],
+)
+def test_what_is_refused(second, message):
+    with pytest.raises(DataError) as caught:
+        joined_sources([table("first", id=[1, 2], age=[10, 20]), table("second", **second)], "id")
+    assert message in str(caught.value)
