@@ -96,7 +96,8 @@ def test_a_run_that_fails_or_does_not_end(monkeypatch):
     failed = measure(CASE, "exact", 30.0)
     assert (failed.status, failed.linked, failed.gap) == ("failed", None, None)
     assert failed.note.startswith("DataError: ")
-    assert verdicts([RUN, replace(failed, pair="b")], {})[0].endswith("1 of them within 60 s; 1 without an answer")
+    said = verdicts([RUN, replace(failed, pair="b")], {})[0]
+    assert said.endswith("1 of them within 60 s; 1 without an answer")
     assert verdicts([failed], {}) == ["exact: no answer"]
     assert "DataError: " in growth_table([failed])[1]
     monkeypatch.setattr("engine_runs.GRACE", -30.0)  # no time at all
