@@ -55,24 +55,6 @@ def test_the_domain_holds_samples_starts_equal_and_lifted_parameters(case, n):
             assert len(aggregator.domain.cuts(theta)) == 0
 
 
-@everywhere
-@sized
-def test_the_domain_is_that_of_the_definition(case, n):
-    aggregator = case.make(n)
-    for theta in samples(aggregator, 40):
-        parameters = aggregator.decode(theta)
-        if case.name == "choquet":
-            measure = parameters["measure"]
-            assert measure[",".join(NAMES[:n])] == pytest.approx(1.0, abs=1e-9)
-            sets = {frozenset(key.split(",")): value for key, value in measure.items()}
-            assert all(sets[a] <= sets[b] + 1e-9 for a in sets for b in sets if a < b)
-            assert len(sets) == 2**n - 1
-        elif case.name != "mahalanobis":
-            weights = list(parameters["weights"].values())
-            assert min(weights) >= 0.0
-            assert sum(weights) == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
 @sized
 def test_corners_of_the_domain_are_distances_of_the_family_and_the_other_way_round(case, n):
@@ -112,16 +94,6 @@ def test_rows_are_at_least_and_at_most_what_the_domain_makes_of_them(case, n):
     np.testing.assert_allclose(aggregator.least(partners, rival), least, atol=1e-8)
 
 
-@everywhere
-def test_domain_rows_have_a_name_each(case):
-    domain = case.make(3).domain.rows
-    assert len(domain.row_names) == domain.matrix.shape[0] == len(domain.row_lower) == len(domain.row_upper)
-    assert len(set(domain.row_names)) == len(domain.row_names)
-    names = case.make(3).parameter_names
-    assert len(set(names)) == len(names) == case.make(3).dimension
-    assert not any("," in name or " " in name for name in (*names, *domain.row_names))
-
-
 def test_starts_of_the_weighted_mean_undo_how_far_each_attribute_was_moved():
     aggregator = make_aggregator("weighted-mean", ("A", "B"))
     starts = aggregator.starts(np.array([[1.0, 4.0], [3.0, 12.0]]))
@@ -145,12 +117,6 @@ def test_repair_leads_into_the_domain_and_leaves_its_points_alone(case, n):
                 assert eigenvalues(aggregator, mended)[0] >= -1e-15
         moved = theta + 1e-7 * random.normal(size=theta.size)
         assert np.abs(aggregator.domain.repair(moved) - theta).max() <= 1e-5
-
-
-@everywhere
-def test_repair_of_nothing_is_a_point_of_the_domain(case):
-    aggregator = case.make(3)
-    assert aggregator.domain.rows.violation(aggregator.domain.repair(np.zeros(aggregator.dimension))) <= 1e-9
 
 
 @everywhere
@@ -206,9 +172,3 @@ def test_data_rows_are_non_negative_for_semidefinite_forms_only():
     assert (rows @ indefinite).min() < 0.0
     for case in POLYTOPES:
         assert case.make(2).data_rows(partner) is None
-
-
-@pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
-def test_polytopes_need_no_cuts(case):
-    aggregator = case.make(3)
-    assert aggregator.domain.cuts(aggregator.equal()).shape == (0, aggregator.dimension)

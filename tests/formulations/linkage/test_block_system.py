@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import brute_force as plain
 import numpy as np
+import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS, POLYTOPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.formulations.linkage.rows import lost_blocks
+from linkrisk.solver.inputs.reading import make_problem
+from linkrisk.solver.options.pair import ProblemOptions
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 monotone = pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
@@ -38,15 +43,8 @@ def linked_by(system, theta):
     return linked
 
 
-def smallest_activity(system, theta):
-    activity = system.matrix @ theta
-    smallest = np.full(system.pair.blocks, np.inf)
-    np.minimum.at(smallest, system.open_blocks[system.row_open], activity)
-    return smallest
-
-
 @everywhere
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=8, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     whole=st.booleans(),
@@ -61,6 +59,8 @@ def test_the_rows_left_out_are_implied_by_those_kept(case, seed, whole, twins, t
     reduced, full = block_system(pair, aggregator), block_system(pair, aggregator, reduce=False)
     assert reduced.rows <= full.rows
     np.testing.assert_array_equal(reduced.lost, full.lost)
+    weight = reduced.lost_weight + reduced.sure_weight + reduced.open_weight.sum()
+    assert weight == pytest.approx(pair.weight.sum())
     reference = plain.of_pair(pair)
     for theta in aggregator.domain.sample(8, np.random.default_rng(seed)):
         # Rows within rounding of zero are ties that either side may see.
@@ -73,7 +73,7 @@ def test_the_rows_left_out_are_implied_by_those_kept(case, seed, whole, twins, t
 
 
 @everywhere
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_lost_blocks_are_linked_by_no_parameters_and_sure_ones_by_all(case, seed):
     pair = make_pair(*files(seed, n=14, attributes=2, whole=True, noise=0.8))
     aggregator = case.make(2)
@@ -86,8 +86,8 @@ def test_lost_blocks_are_linked_by_no_parameters_and_sure_ones_by_all(case, seed
     partner = rows[np.arange(pair.blocks), pair.partner]
     features = np.stack([aggregator.features(row).toarray() for row in rows])
     own = aggregator.features(partner).toarray()
-    linked = np.ones((pair.blocks, 3000), dtype=bool)
-    points = aggregator.domain.sample(3000, np.random.default_rng(seed))
+    linked = np.ones((pair.blocks, 1500), dtype=bool)
+    points = aggregator.domain.sample(1500, np.random.default_rng(seed))
     for block in range(pair.blocks):
         difference = np.delete(features[block] - own[block], pair.partner[block], axis=0)
         linked[block] = (difference @ points.T > 1e-12).all(axis=0)
@@ -96,15 +96,6 @@ def test_lost_blocks_are_linked_by_no_parameters_and_sure_ones_by_all(case, seed
     assert linked[sure].all()
     # Nothing else is called open without reason, as far as thousands of points can tell.
     assert linked[system.open_blocks].any(axis=1).mean() > 0.5
-
-
-def test_sure_blocks_exist_and_have_no_rows():
-    original = np.array([[0.0, 0.0], [0.1, 5.0], [10.0, 10.0]])
-    system = block_system(make_pair(original, original + 0.01), BY_LABEL["weighted-mean"].make(2))
-    assert system.open_blocks.size == 0
-    assert system.rows == 0
-    assert system.sure_weight == 3.0
-    assert not system.lost.any()
 
 
 @everywhere
@@ -144,44 +135,6 @@ def test_each_pair_of_kept_rows_is_needed(case):
         block = c[system.row_open == position]
         below = (block[:, None, :] <= block[None, :, :]).all(axis=2)
         assert below.sum() == len(block)
-
-
-@everywhere
-def test_weights_add_up(case):
-    pair = make_pair(*files(8, whole=True, twins=True), ties=Ties.SHARE)
-    system = block_system(pair, case.make(3))
-    total = pair.weight.sum()
-    assert system.total_weight == pytest.approx(total)
-    assert system.lost_weight + system.sure_weight + system.open_weight.sum() == pytest.approx(total)
-    np.testing.assert_array_equal(system.open_weight, pair.weight[system.open_blocks])
-
-
-@everywhere
-def test_identical_masked_records_lose_every_block_under_the_strict_rule_only(case):
-    random = np.random.default_rng(2)
-    original = random.normal(size=(12, 3))
-    masked = np.repeat(original.reshape(4, 3, 3).mean(axis=1), 3, axis=0)
-    strict = block_system(make_pair(original, masked), case.make(3))
-    assert strict.lost.all()
-    assert strict.rows == 0
-    share = block_system(make_pair(original, masked, ties=Ties.SHARE), case.make(3))
-    assert share.total_weight == pytest.approx(4.0)
-    assert share.lost_weight < 4.0
-
-
-@everywhere
-def test_record_order_only_moves_the_rows(case):
-    original, masked = files(11)
-    order = np.random.default_rng(0).permutation(len(original))
-    aggregator = case.make(3)
-    system = block_system(make_pair(original, masked), aggregator)
-    moved = block_system(make_pair(original[order], masked[order]), aggregator)
-    theta = aggregator.domain.sample(1, np.random.default_rng(1))[0]
-    assert moved.rows == system.rows
-    np.testing.assert_array_equal(moved.lost, system.lost[order])
-    np.testing.assert_allclose(
-        smallest_activity(moved, theta), smallest_activity(system, theta)[order], rtol=1e-6
-    )
 
 
 @everywhere
@@ -229,7 +182,7 @@ def test_mirrored_records_lose_a_bilinear_block():
 
 
 @everywhere
-@pytest.mark.parametrize("power", [-460, -300, 300, 460])
+@pytest.mark.parametrize("power", [-460, 300])
 def test_rows_are_the_same_in_any_unit(case, power):
     """Squares of squared distances leave the range of doubles long before the distances do."""
     original, masked = files(5)
@@ -245,3 +198,64 @@ def test_rows_are_the_same_in_any_unit(case, power):
     np.testing.assert_allclose(scaled.excess, usual.excess, rtol=0, atol=1e-12)
     if usual.data_rows is not None:
         np.testing.assert_allclose(scaled.data_rows.toarray(), usual.data_rows.toarray(), rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------- lost to one rival alone, without a row
+
+
+def drawn(seed, records=30, attributes=2, **options):
+    """Whole numbers, so that many candidates are as near as the partner; two masked records are twins."""
+    random = np.random.default_rng(seed)
+    original = np.round(3 * random.normal(size=(records, attributes)))
+    masked = np.round(original + 1.5 * random.normal(size=original.shape))
+    masked[1] = masked[0]
+    return make_pair(original, masked, **options)
+
+
+@monotone
+@pytest.mark.parametrize("ties", list(Ties))
+@settings(derandomize=True, max_examples=12)
+@given(seed=st.integers(0, 10_000), attributes=st.integers(1, 4), direction=st.sampled_from(list(Direction)))
+def test_they_are_those_of_all_rows(case, ties, seed, attributes, direction):
+    pair = drawn(seed, attributes=attributes, ties=ties, direction=direction)
+    aggregator = case.make(attributes)
+    rows = block_system(pair, aggregator, reduce=False).lost
+    found = lost_blocks(pair, aggregator, lambda: False)
+    assert not (found & ~rows).any()
+    if case.name in ("weighted-mean", "owa", "choquet") and not case.options:
+        np.testing.assert_array_equal(found, rows)
+
+
+@everywhere
+def test_a_partner_with_a_twin_is_lost_unless_ties_are_shared(case):
+    strict, shared = (
+        lost_blocks(drawn(1, ties=ties), case.make(2), lambda: False) for ties in (Ties.STRICT, Ties.SHARE)
+    )
+    assert strict[:2].all()
+    assert (strict >= shared).all()
+    assert strict.sum() > shared.sum()
+
+
+@monotone
+def test_what_was_not_looked_at_is_not_lost(case):
+    pair = drawn(2, ties=Ties.SHARE)
+    assert not lost_blocks(pair, case.make(2), lambda: True).any()
+
+
+def agreeing(records=600):
+    """Two nominal attributes of few categories: every masked record has many twins."""
+    random = np.random.default_rng(3)
+    original = pd.DataFrame(
+        {"job": random.choice(list("abcde"), records), "town": random.choice(list("xyz"), records)}
+    )
+    return original, original.assign(town=random.choice(list("xyz"), records))
+
+
+@pytest.mark.parametrize("aggregator", ["weighted-mean", "owa", "choquet", "mahalanobis"])
+def test_two_nominal_attributes_are_proven_before_any_search(aggregator):
+    """Once "at most 7,328, could not narrow further" after two seconds, where the truth was none."""
+    options = {"nominal": ["job", "town"], "aggregator": aggregator}
+    problem = make_problem(*agreeing(), ProblemOptions(**options))
+    assert lost_blocks(problem.pair, problem.aggregator, lambda: False).all()
+    result = fit(*agreeing(), time_limit=None, **options)
+    assert (result.linked, result.linked_upper_bound, result.proven, result.limit) == (0, 0, True, None)

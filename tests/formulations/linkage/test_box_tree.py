@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.box_tree import ALL, KNOWN, SOME, TOGETHER, box_tree, place_of
-from linkrisk.formulations.linkage.distances import DistanceTables, category_counts, nominal_table
 
 
 def check(records, importance=None, categories=None):
@@ -133,9 +132,3 @@ def test_overflowing_variances_do_no_harm():
     records = random.choice([-1e300, 1e300, -1.7e308, 1.7e308, 0.0], size=(100, 2))
     check(records)
     check(records, np.zeros(2))
-
-
-def test_categories_are_counted_as_candidates_have_them():
-    tables = DistanceTables.of([None, nominal_table(3), np.zeros((2, 5))])
-    assert category_counts(tables, 4).tolist() == [0, 3, 5, 0]
-    assert category_counts(None, 2).tolist() == [0, 0]

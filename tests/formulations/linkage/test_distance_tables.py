@@ -1,7 +1,10 @@
-"""Tables of distances between categories: the definitions, looking up, and pairs that cannot be."""
+"""Distances between categories and of missing values: definitions, looking up, pairs that cannot be."""
 
 from __future__ import annotations
 
+import math
+
+import brute_force as plain
 import numpy as np
 import pytest
 from categorical_cases import attribute_distances
@@ -9,15 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.linkage.comparison import Columns
+from linkrisk.formulations.linkage.comparison import Columns, Missing, missing_differences, with_missing
 from linkrisk.formulations.linkage.distances import (
     Differences,
     DistanceTables,
+    Standardisation,
     nominal_table,
     ordinal_table,
     restricted,
 )
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.solver.certificates.core.claims import Problem
+from linkrisk.solver.certificates.core.records import Files, Records
 
 sizes = st.integers(1, 9)
 
@@ -83,14 +89,6 @@ def test_looking_up_is_what_the_tables_say(seed, attributes, kind):
                 assert np.abs(back).tolist() == np.abs(found[i, j]).tolist()
 
 
-def test_without_tables_nothing_is_looked_up():
-    empty = DistanceTables.of([None, None])
-    assert empty.attributes.size == empty.values.size == 0
-    first, second = np.array([[1.0, 2.0]]), np.array([[3.0, 5.0]])
-    assert attribute_distances(first, second, Differences.SIGNED, empty).tolist() == [[-2.0, -3.0]]
-    assert empty.possible(first, second).tolist() == [True]
-
-
 def test_a_table_is_restricted_to_what_is_possible():
     possible = np.array([[True, False], [True, True]])
     assert restricted(nominal_table(2), possible).tolist() == [[0.0, np.inf], [1.0, 0.0]]
@@ -127,18 +125,9 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
     [
         ([None], "1 tables for 2 attributes: give one for each"),
         ([np.zeros((1, 2)), None], "attribute 1: 1 is not a position among 1 categories"),
-        (
-            [-np.ones((2, 2)), None],
-            "the distances between categories of attribute 1 must be a table of numbers from 0",
-        ),
-        (
-            [np.full((2, 2), np.nan), None],
-            "the distances between categories of attribute 1 must be a table of numbers from 0",
-        ),
-        (
-            [None, np.zeros(2)],
-            "the distances between categories of attribute 2 must be a table of numbers from 0",
-        ),
+        ([-np.ones((2, 2)), None], "the distances between categories of attribute 1 must be a table of"),
+        ([np.full((2, 2), np.nan), None], "the distances between categories of attribute 1 must be a table"),
+        ([None, np.zeros(2)], "the distances between categories of attribute 2 must be a table of numbers"),
         ([None, np.zeros((6, 5))], "attribute 2: 5 is not a position among 5 categories"),
     ],
 )
@@ -146,4 +135,105 @@ def test_tables_that_do_not_fit(tables, message):
     original = np.array([[0.0, 2.0], [1.0, 5.0]])
     with pytest.raises(FormulationError) as caught:
         make_pair(original, original, columns=Columns(tables=tables))
-    assert str(caught.value) == message
+    assert str(caught.value).startswith(message)
+
+
+RULES = list(Missing)
+KINDS = list(Differences)
+
+
+def lacking(seed, n=8, attributes=3, share=0.25):
+    """Two files in which some values are missing, two known ones in every column."""
+    random = np.random.default_rng(seed)
+    original = np.round(random.normal(size=(n, attributes)), 1)
+    files = [original, original + random.normal(size=(n, attributes))]
+    for values in files:
+        values[2:][random.random((n - 2, attributes)) < share] = np.nan
+        values[0], values[1] = -3.0, 3.0
+    return files
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("direction", list(Direction))
+@pytest.mark.parametrize("standardisation", list(Standardisation))
+@pytest.mark.parametrize("kind", KINDS)
+def test_attribute_distances_by_definition(rule, direction, standardisation, kind):
+    pair = make_pair(
+        *lacking(1), direction=direction, standardisation=standardisation, columns=Columns(missing=rule)
+    )
+    reference = plain.of_pair(pair, rule.value)
+    everyone = np.arange(8)
+    distances = pair.distances(everyone[:, None], everyone[None, :], kind)
+    assert np.isfinite(distances).all()
+    for block in range(pair.blocks):
+        np.testing.assert_allclose(distances[block], reference.distances(block, kind.value), rtol=1e-12)
+        np.testing.assert_array_equal(pair.distances(np.intp(block), slice(None), kind), distances[block])
+        np.testing.assert_allclose(pair.rounding[block], reference.rounding(block), rtol=0)
+    chunks = np.concatenate([part for _, part in pair.chunks(kind, megabytes=1e-4)])
+    np.testing.assert_array_equal(chunks, distances)
+    some = pair.part(everyone[3:6]).distances(np.arange(3)[:, None], everyone[None, :], kind)
+    np.testing.assert_array_equal(some, distances[3:6])
+
+
+def test_nothing_changes_where_nothing_is_missing():
+    original, masked = lacking(2, share=0.0)
+    pairs = [make_pair(original, masked, columns=Columns(missing=rule)) for rule in RULES]
+    assert all(pair.missing is None for pair in pairs)
+
+
+def test_records_that_lack_the_same_are_twins():
+    original, masked = lacking(3, share=0.0)
+    masked[4] = masked[5] = [np.nan, 1.0, 2.0]
+    masked[6] = [np.nan, np.nan, 2.0]
+    pair = make_pair(original, masked, ties=Ties.SHARE)
+    assert pair.weight.tolist() == [1, 1, 1, 1, 0.5, 0.5, 1, 1]
+    assert 5 not in pair.rivals(4)
+    assert 6 in pair.rivals(4)
+
+
+def test_an_attribute_without_values_is_refused():
+    original, masked = lacking(4)
+    masked[:, 1] = np.nan
+    with pytest.raises(FormulationError, match="attribute 'b' has no value in one of the files"):
+        make_pair(original, masked, columns=Columns(names=("a", "b", "c")))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_value_in_the_middle_has_the_sign_that_verifiers_give_it(rule):
+    """2 is the mean of the known values of both files, and as far from the least as from the largest."""
+    queries, candidates = np.array([[0.0], [2.0], [4.0], [np.nan]]), np.array([[2.0], [1.0], [np.nan], [3.0]])
+    found = missing_differences(queries, candidates, np.array([0]), rule)
+    chosen = ("weighted-mean", "original-to-masked", "strict", "none", "squared", rule.value)
+    files = Files([queries[:, 0].tolist()], [candidates[:, 0].tolist()], range(4))
+    checked = Records(files, Problem(*chosen, ["A"], {})).attributes[0]
+    to_missing, from_missing, both = checked.missing
+    np.testing.assert_array_equal(found.of_queries[:, 0], to_missing)
+    np.testing.assert_array_equal(found.of_candidates[:, 0], from_missing)
+    assert found.of_both[0] == both
+    middle = {"nearest": 0.0, "expected": 2.0, "farthest": -2.0}[rule.value]
+    assert found.of_candidates[0, 0] == pytest.approx(middle)
+    known = [tuple(values[~np.isnan(values)].tolist()) for values in (queries, candidates)]
+    sides = (found.of_queries[1, 0], found.of_candidates[0, 0], found.of_both[0])
+    for values, side in zip(((2.0, math.nan), (math.nan, 2.0), (math.nan, math.nan)), sides, strict=True):
+        assert side == pytest.approx(plain.apart(*values, known, rule.value))
+
+
+def test_categories_by_definition():
+    """A table of two by three categories, one recoding impossible, the last column never seen."""
+    table = np.array([[0.0, 1.0, 2.0], [np.inf, 0.5, 3.0]])
+    before, after = np.array([3.0, 1.0]), np.array([1.0, 3.0, 0.0])
+    expected = with_missing(table, before, after, Missing.EXPECTED)
+    assert expected[0, 3] == pytest.approx(math.sqrt(3 / 4))
+    assert expected[1, 3] == pytest.approx(0.5)
+    assert expected[2, 0] == 0.0
+    assert expected[2, 1] == pytest.approx(math.sqrt((3 * 1 + 0.25) / 4))
+    assert expected[2, 2] == pytest.approx(math.sqrt((3 * 4 + 9) / 4))
+    assert expected[2, 3] == pytest.approx(math.sqrt((9 * 1 + 3 * 0.25) / 15))
+    nearest = with_missing(table, before, after, Missing.NEAREST)
+    assert nearest[:, 3].tolist() == [0.0, 0.5, 0.0]
+    assert nearest[2].tolist() == [0.0, 0.5, 2.0, 0.0]
+    farthest = with_missing(table, before, after, Missing.FARTHEST)
+    assert farthest[:, 3].tolist() == [1.0, 0.5, 1.0]
+    assert farthest[2].tolist() == [0.0, 1.0, 3.0, 1.0]
+    with pytest.raises(FormulationError, match="without any known value"):
+        with_missing(table, before, np.zeros(3), Missing.EXPECTED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,17 +67,6 @@ def test_monotone_forms_are_no_lower_and_never_fall(kind, seed, n, wrong, differ
     assert monotone.monotone()[1] <= 1e-13 * (1.0 + np.abs(before).sum())
 
 
-@pytest.mark.parametrize("kind", MONOTONE, ids=lambda kind: kind.name)
-def test_what_is_monotone_stays_as_it_is(kind):
-    p = {
-        FormKind.CHOQUET: np.array([0.0, 0.25, 0.5, 1.0]),
-        FormKind.PAIRWISE: np.array([[0.75, -0.5], [0.0, 0.5]]),
-    }.get(kind, np.array([0.25, 0.75]))
-    monotone, raised = DistanceForm(kind, Differences.SQUARED, p).monotone()
-    assert raised == 0.0
-    np.testing.assert_array_equal(monotone.parameters, p)
-
-
 def test_what_is_not_monotone_is_raised_as_little_as_can_be():
     """By hand: of a measure the largest value of any subset, of minima what the diagonal lacks."""
     form = DistanceForm(FormKind.CHOQUET, Differences.SQUARED, np.array([0.0, 0.5, -0.25, 0.25]))
@@ -127,15 +115,6 @@ def test_diagonal_forms_are_nowhere_above_quadratic_ones(seed, n, short, exponen
     c = c * random.choice([-1.0, 1.0], size=(len(c), 1)) if signed else np.abs(c)
     noise = form.noise * c**2 @ np.diag(matrix)
     assert (diagonal(c**2) <= form(c) + noise).all()
-
-
-def test_diagonal_matrices_bound_themselves():
-    """Also where attributes have no weight: what is zero says nothing of the others."""
-    for weights in ([1.0, 2.0, 3.0], [0.0, 1e-8, 1e8], [0.0, 0.0, 1.0]):
-        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.diag(weights))
-        np.testing.assert_allclose(form.diagonal().parameters, weights, rtol=1e-8)
-    nothing = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.zeros((2, 2)))
-    assert nothing.diagonal().parameters.tolist() == [0.0, 0.0]
 
 
 def test_singular_matrices_bound_nothing_and_definite_ones_by_their_smallest_share():

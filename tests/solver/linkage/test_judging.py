@@ -267,7 +267,7 @@ def by_kind(draw):
     return linker, Truth.of(partner.astype(np.intp), many, group)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(by_kind())
 def test_kinds_are_judged_as_their_records(case):
     alike(*case)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import permutations
 
 import brute_force as plain
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.formulations.linkage.pair import Ties, make_pair
+from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.linkage import matching as assignment
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LinkageTask, Truth
@@ -45,7 +44,7 @@ def random_pair(seed, n=6, m=None, attributes=3):
 
 
 @pytest.mark.parametrize("case", CASES, ids=LABELS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     pair = random_pair(seed)
     aggregator = case.make(3)
@@ -61,40 +60,12 @@ def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
 
 
-def test_more_candidates_than_blocks():
-    pair = random_pair(4, 4, 6)
-    aggregator = make_aggregator("weighted-mean", pair.attributes)
-    form = aggregator.form(aggregator.equal())
-    matrix = distance_matrix(pair, form)
-    assert matrix.shape == (4, 6)
-    best = min(permutations(range(6), 4), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
-    assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
-
-
 def test_fewer_candidates_than_blocks_leave_some_without_a_link():
     original = np.array([[0.0], [1.0], [2.0]])
     masked = np.array([[0.1], [1.9]])
     pair = make_pair(original, masked, np.array([0, 1, 1]), standardisation=Standardisation.NONE)
     aggregator = make_aggregator("weighted-mean", ("A",))
     assert assigned_blocks(pair, aggregator.form(np.array([1.0]))).sum() == 2
-
-
-def test_assignment_finds_what_nearest_neighbours_cannot():
-    """Both are nearest to the same candidate; taken together each has its own."""
-    original, masked = np.array([[0.0], [1.0]]), np.array([[0.9], [2.0]])
-    pair = make_pair(original, masked, standardisation=Standardisation.NONE)
-    form = make_aggregator("weighted-mean", ("A",)).form(np.array([1.0]))
-    assert assigned_blocks(pair, form).sum() == 2
-    assert plain.outcome(plain.Records(original, masked, [0, 1]), lambda c: c[0]).linked == [True, False]
-
-
-def test_the_tie_rule_does_not_change_the_matrix():
-    random = np.random.default_rng(0)
-    original, masked = random.normal(size=(2, 8, 2))
-    masked[3] = masked[2]
-    pairs = [make_pair(original, masked, ties=ties) for ties in Ties]
-    form = make_aggregator("weighted-mean", ("A", "B")).form(np.array([0.5, 0.5]))
-    np.testing.assert_array_equal(*(distance_matrix(pair, form) for pair in pairs))
 
 
 def test_a_matrix_that_is_too_large_is_refused(monkeypatch):
@@ -155,13 +126,6 @@ def test_greedy_takes_the_best_free_pair(scores):
     assert (greedy(scores) == expected).all()
 
 
-@pytest.mark.parametrize("name", list(MATCHINGS))
-def test_the_diagonal_of_distances(name):
-    points = np.arange(50.0)
-    scores = -np.abs(points[:, None] - points[None, :] - 0.2)
-    assert (MATCHINGS[name](scores) == np.arange(50)).all()
-
-
 def test_too_many_pairs():
     with pytest.raises(UsageError, match="20,000 x 10,000 scores, more than the 100,000,000"):
         check_size(20_000, 10_000)
@@ -172,13 +136,6 @@ def test_equal_scores_favour_nobody(name):
     """All pairs alike, so one in expectation is right by chance; aligned files must not do better."""
     right = [int((matched(np.zeros((40, 40)), name, seed) == np.arange(40)).sum()) for seed in range(60)]
     assert 0.5 < np.mean(right) < 1.6
-
-
-@given(matrices(), st.integers(0, 100))
-def test_shuffling_changes_no_total(scores, seed):
-    assert worth(scores, matched(scores, "hungarian", seed)) == pytest.approx(
-        worth(scores, hungarian(scores))
-    )
 
 
 TABLE_4 = """0 0.36787944 1
@@ -226,19 +183,6 @@ def test_against_all_permutations(records):
         assert probability_of_at_least(links, records) == pytest.approx(expected, rel=1e-15)
 
 
-def test_against_fractions():
-    for records in (30, 31, 60):
-        for links in (0, 1, 17, 29, records):
-            series = sum(Fraction((-1) ** v, math.factorial(v)) for v in range(records - links + 1))
-            expected = float(series / math.factorial(links))
-            assert probability_of_links(links, records) == pytest.approx(expected, rel=1e-15)
-
-
-def test_many_records():
-    assert probability_of_at_least(3, 1_000_000) == pytest.approx(1 - 2.5 / math.e, rel=1e-14)
-    assert probability_of_at_least(5000, 10_000) == 0.0
-
-
 @pytest.mark.parametrize(
     ("links", "records", "message"),
     [
@@ -276,12 +220,12 @@ def test_everybody_gets_one_and_nobody_two_before_all_are_taken(queries, candida
 def test_links_follow_the_exact_probabilities():
     truth = Truth.of(np.arange(5), 5)
     counts = np.zeros(6)
-    for seed in range(2000):
+    for seed in range(600):
         linker = RandomMatching().learn(task(5, 5, seed))
         linked = judge(linker, truth).count
         assert linked == (hungarian(score_matrix(linker, 5, 5)) == np.arange(5)).sum()
         counts[linked] += 1
-    expected = [2000 * probability_of_links(links, 5) for links in range(6)]
+    expected = [600 * probability_of_links(links, 5) for links in range(6)]
     spread = [math.sqrt(max(count, 1.0)) for count in expected]
     assert (np.abs(counts - expected) <= 4 * np.array(spread)).all()
 

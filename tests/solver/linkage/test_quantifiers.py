@@ -33,18 +33,6 @@ EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]
 POINTS = Quantifier("points", (0, 0, 0.25, 0.1, 0.5, 0.1, 1, 1))
 
 
-@pytest.mark.parametrize("quantifier", [*EVERY, POINTS], ids=str)
-def test_they_rise_from_0_to_1(quantifier):
-    values = quantifier(np.linspace(0.0, 1.0, 1001))
-    assert (values[0], values[-1]) == (0.0, 1.0)
-    assert (np.diff(values) >= 0.0).all()
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_each_family_has_ten_functions(family):
-    assert len({str(quantifier) for quantifier in FAMILIES[family]}) == 10
-
-
 def test_the_families_by_their_formulas():
     x = 0.37
     at = np.array([x])
@@ -100,12 +88,9 @@ def test_reading_families():
         ("most:1", "there is no quantifier 'most'; use one of power, sigmoid, threshold, points"),
         ("power:a", "quantifier 'power:a': 'a' is not a number"),
         ("power:0", "quantifier power:0: the exponent must be above 0"),
-        ("power:nan", "quantifier power:nan: every number must be finite"),
         ("sigmoid:", "quantifier sigmoid:: give one alpha, as in sigmoid:0.5"),
-        ("threshold:0.1 0.2", "quantifier threshold:0.1 0.2: give one alpha, as in threshold:0.5"),
         ("points:0 0 1", "quantifier points:0 0 1: give x and Q(x) of at least two points"),
         ("points:0 0.1 1 1", "quantifier points:0 0.1 1 1: the first point must be 0 0 and the last one 1 1"),
-        ("points:0 0 0.5 0.5", "the first point must be 0 0 and the last one 1 1"),
         ("points:0 0 0.5 0.5 0.5 0.6 1 1", "the points must have ascending x"),
         ("points:0 0 0.5 0.5 0.6 0.4 1 1", "Q must not decrease from one point to the next"),
     ],
@@ -189,36 +174,6 @@ def test_sugeno_by_definition_on_all_subsets(values, quantifier):
     assert sugeno(values, [quantifier])[:, 0].tolist() == expected
 
 
-@given(SQUARE)
-def test_equal_weights_make_the_mean(values):
-    made = owa(values, [Quantifier("power", (1.0,))])[:, 0]
-    np.testing.assert_allclose(made, values.mean(axis=1), atol=1e-14)
-
-
-@given(SQUARE, st.randoms(use_true_random=False))
-def test_the_order_of_attributes_changes_nothing(values, random):
-    order = list(range(values.shape[1]))
-    random.shuffle(order)
-    for aggregation in (owa, sugeno):
-        assert (aggregation(values, EVERY) == aggregation(values[:, order], EVERY)).all()
-
-
-@given(SQUARE)
-def test_idempotent_between_smallest_and_largest_and_monotone(values):
-    for aggregation in (owa, sugeno):
-        made = aggregation(values, EVERY)
-        assert (made >= values.min(axis=1, keepdims=True) - 1e-12).all()
-        assert (made <= values.max(axis=1, keepdims=True) + 1e-12).all()
-        assert (aggregation(np.minimum(values + 0.1, 1.0), EVERY) >= made - 1e-12).all()
-
-
-def test_thresholds_take_out_one_value():
-    """0.5 of four attributes takes the third largest: i/4 > 0.5 begins at i = 3."""
-    record = np.array([[0.1, 0.9, 0.3, 0.6]])
-    for aggregation in (owa, sugeno):
-        assert aggregation(record, [Quantifier("threshold", (0.5,))]).tolist() == [[0.3]]
-
-
 @given(SQUARE, st.data())
 def test_missing_values_are_left_out_of_their_record(values, data):
     gone = data.draw(arrays(np.bool_, values.shape))
@@ -300,12 +255,3 @@ def test_classes_are_quantiles_of_both_files_together():
     first, second = in_classes(queries, candidates, 3)
     assert first[:, 0].tolist() == ["1", "1", "2", None]
     assert second[:, 0].tolist() == ["2", "3", "3", "1"]
-
-
-@given(arrays(np.float64, (12, 1), elements=st.integers(0, 5)), st.integers(2, 5))
-def test_classes_keep_the_order_and_equal_numbers_together(values, classes):
-    codes = np.vstack(in_classes(values[:5], values[5:], classes))[:, 0].astype(int)
-    assert ((codes >= 1) & (codes <= classes)).all()
-    order = np.argsort(values[:, 0], kind="stable")
-    assert (np.diff(codes[order]) >= 0).all()
-    assert (codes[:, None] == codes)[values == values.T].all()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import json
 from types import FunctionType, ModuleType
 
 import numpy as np
 import pandas as pd
 import pytest
 from fit_runs import frames
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from measure_runs import task_of
 from scipy import stats
@@ -25,7 +24,7 @@ from linkrisk.solver.measures.held_out import (
     rate_interval,
     wilson,
 )
-from linkrisk.solver.measures.held_out_trials import EQUAL, Learned, learn, sealed, split_blocks
+from linkrisk.solver.measures.held_out_trials import EQUAL, Learned, learn, split_blocks
 from linkrisk.solver.run.clock import Clock
 
 
@@ -37,32 +36,9 @@ def test_wilson_as_published():
     assert wilson(1 / 29, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
 
 
-@given(st.floats(0.0, 1.0), st.floats(1.0, 1e6))
-def test_wilson_solves_its_equation(share, size):
-    """Both ends are where the score test of `share` is just not rejected; shares are mirrored."""
-    z = stats.norm.ppf(0.975)
-    for end in wilson(share, size):
-        if 1e-9 < end < 1.0 - 1e-9:
-            assert (share - end) ** 2 == pytest.approx(z**2 * end * (1.0 - end) / size, rel=1e-6, abs=1e-12)
-    low, high = wilson(1.0 - share, size)
-    assert (1.0 - high, 1.0 - low) == pytest.approx(wilson(share, size), abs=1e-9)
-
-
-def test_one_split_has_the_interval_of_wilson():
-    assert rate_interval(np.array([0.3]), 50.0) == wilson(0.3, 50.0)
-
-
 @pytest.mark.parametrize("rate", [0.0, 0.4, 1.0])
 def test_splits_that_agree_say_no_more_than_their_records(rate):
     assert rate_interval(np.full(5, rate), 80.0) == wilson(rate, 80.0)
-
-
-def test_splits_that_differ_widen_it():
-    low, high = rate_interval(np.array([0.1, 0.5, 0.3]), 1e9)
-    student = mean_interval(np.array([0.1, 0.5, 0.3]))
-    assert 0.0 < low < 0.3 < high < 1.0
-    # A score interval of so few records is narrower than Student's, which leaves the shares there are.
-    assert high - low < student[1] - student[0]
 
 
 def test_it_covers_the_mean_of_all_splits():
@@ -145,36 +121,6 @@ def test_a_learner_can_reach_the_partners_of_known_records_alone(lacking):
     assert leaking.found == max(trial.known for trial in result.trials) == 12
 
 
-def test_a_leak_is_caught(monkeypatch):
-    """The test above fails where learners get the whole pair."""
-    monkeypatch.setattr(held_out, "sealed", lambda pair, known: pair)  # noqa: ARG005
-    leaking = Leaking()
-    task = task_of(frames(0, 24))
-    intruder = held_out._Intruder(task, split_blocks(24, 0.5, 0, 0), leaking, assign=False)
-    intruder.learned("weighted-mean", Clock(None))
-    assert leaking.found == 24
-
-
-@settings(max_examples=10)
-@given(st.integers(0, 1000))
-def test_what_is_learned_does_not_depend_on_the_truth_of_attacked_records(seed):
-    """Nobody who is told other partners of the attacked records learns anything else."""
-    task = task_of(frames(seed, 12))
-    pair, split = task.first.pair, split_blocks(12, 0.5, 0, seed)
-    partner = pair.partner.copy()
-    partner[split.attacked] = np.random.default_rng(seed).permutation(partner[split.attacked])
-    other = LinkagePair(**{**vars_of(pair), "partner": partner})
-    seen = [sealed(one, split.known) for one in (pair, other)]
-    for name in ("queries", "partner", "weight", "query_rows", "rounding", "twin_group"):
-        np.testing.assert_array_equal(getattr(seen[0], name), getattr(seen[1], name))
-    assert all(getattr(seen[0], name).base is None for name in ("queries", "partner", "weight", "query_rows"))
-    assert not set(seen[0].query_rows.tolist()) & set(pair.query_rows[split.attacked].tolist())
-
-
-def vars_of(pair):
-    return {name: getattr(pair, name) for name in LinkagePair.__dataclass_fields__}
-
-
 # ---- splits
 
 
@@ -219,7 +165,7 @@ def test_rates_are_those_of_brute_force():
 
 
 def test_learning_trains_at_least_as_well_as_equal_weights():
-    _, result = taken(frames(5, 24, noise=0.8), ("weighted-mean", "choquet"))
+    _, result = taken(frames(5, 14, noise=0.8), ("weighted-mean", "choquet"))
     rates = {(trial.aggregator, trial.share, trial.split): trial.trained for trial in result.trials}
     for (name, *which), trained in rates.items():
         if name == "weighted-mean":
@@ -228,7 +174,7 @@ def test_learning_trains_at_least_as_well_as_equal_weights():
 
 
 def test_the_same_seed_gives_the_same():
-    files = frames(7, 16)
+    files = frames(7, 10)
     first, second, other = (taken(files, seed=seed)[1].to_frame() for seed in (3, 3, 4))
     columns = ["trained", "held_out", "one_to_one"]
     pd.testing.assert_frame_equal(first[columns], second[columns])
@@ -267,32 +213,11 @@ def test_shared_ties_count_as_expected_links():
         assert each.trained <= 0.5
 
 
-def test_one_attribute_and_missing_values():
-    original, masked = frames(6, 16, attributes=1)
-    masked.iloc[3, 0] = np.nan
-    _, result = taken((original, masked))
-    assert json.loads(result.to_json())["records"] == 16
-
-
 def test_a_clock_that_has_run_out_still_gives_one_split_of_equal_weights():
     _, result = taken(frames(8, 16), clock=Clock(0.0))
     assert [(trial.aggregator, trial.share, trial.split) for trial in result.trials] == [(EQUAL, 0.5, 0)]
     assert result.notes[0].startswith("held-out: 1 of 5 splits")
     assert "equal-weights" in result.paragraph
-
-
-def test_what_a_reader_sees():
-    _, result = taken(frames(9, 30, noise=0.4), ("weighted-mean", "owa"))
-    keys = [finding.key for finding in result.findings]
-    assert keys[:3] == ["held_out_equal_weights", "held_out_weighted_mean", "held_out_owa"]
-    assert keys[3:] == ["over_fit_gap", "one_to_one"]
-    assert result.paragraph.startswith("an intruder who knows 50 % of the records")
-    assert repr(result) == f"held-out: {result.paragraph}"
-    assert list(result.to_frame()) == [
-        "aggregator", "share", "split", "known", "attacked", "trained", "held_out", "one_to_one", "seconds",
-        "finished", "unweighted", "one_to_one_unweighted",
-    ]  # fmt: skip
-    assert len(result.to_frame()) == 3 * 3 * 5
 
 
 def test_of_many_records_some_are_looked_at(monkeypatch):

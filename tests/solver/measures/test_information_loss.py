@@ -20,7 +20,6 @@ from linkrisk.solver.measures import information_loss as propensity_module
 from linkrisk.solver.measures.information_loss import Terms, design, information_loss, propensity
 from linkrisk.solver.measures.interval_disclosure import interval_disclosure
 from linkrisk.solver.measures.released import Triangle, regression
-from linkrisk.solver.measures.risk import risk
 
 NUMBERS = (
     "il1s",
@@ -98,13 +97,6 @@ def test_regression_against_scikit_learn_and_the_normal_equations():
     np.testing.assert_allclose(found.overlap(found), 1.0)
 
 
-def test_regression_needs_records_and_independent_predictors():
-    values, _ = noisy()
-    assert regression(Triangle.of(values[:3]), 0) is None
-    assert regression(Triangle.of(values[:, :1]), 0) is None
-    assert regression(Triangle.of(np.column_stack([values, values[:, 1]])), 0) is None
-
-
 def test_frequencies_by_hand():
     """Shares 1/2, 1/2, 0 and 1/4, 1/2, 1/4: total variation 1/4, Hellinger from the definition."""
     lost = information_loss([attribute("c", [0, 0, 1, 1], [0, 2, 1, 1], Scale.NOMINAL, "xyz")])
@@ -112,11 +104,6 @@ def test_frequencies_by_hand():
     assert (found.changed, found.total_variation) == (0.25, 0.25)
     assert found.hellinger == pytest.approx(math.sqrt(((math.sqrt(0.5) - 0.5) ** 2 + 0.25) / 2.0))
     assert lost.numeric.il1s is None
-
-
-def test_exchanged_categories_cost_no_frequencies():
-    lost = information_loss([attribute("c", [0, 1], [1, 0], Scale.NOMINAL, "xy")])
-    assert (lost.categories[0].changed, lost.categories[0].total_variation) == (1.0, 0.0)
 
 
 def test_missing_is_a_category_of_its_own():
@@ -164,12 +151,6 @@ def test_the_null_expectation_by_simulation(again, ratio):
     assert abs(np.mean(ratios) - ratio) < 4.0 * np.std(ratios) / math.sqrt(60)
 
 
-def test_files_that_are_told_apart_for_certain():
-    values = np.arange(80.0)
-    found = propensity([attribute("a", values, values + 1000.0)])
-    assert found.pmse == pytest.approx(0.25, abs=1e-3)
-
-
 @pytest.mark.parametrize(
     ("records", "terms"), [(30, Terms.SECOND_ORDER), (29, Terms.SQUARES), (15, Terms.MAIN)]
 )
@@ -191,13 +172,6 @@ def test_nothing_masked_has_no_loss():
     assert repr(lost) == "information-loss: nothing was masked: all 4 attributes are as they were."
 
 
-def test_constant_columns_are_left_out():
-    lost = information_loss([attribute("a", [1, 1, 1], [1, 2, 3]), attribute("b", [1, 2, 3], [1, 1, 1])])
-    assert lost.numeric.il1s == pytest.approx(1.0 / math.sqrt(2.0) / 3.0 * 3.0)
-    assert lost.numeric.correlation is None
-    json.loads(lost.to_json())
-
-
 def test_no_numbers_and_one_record_in_a_sample():
     """A masked file of one of three records: distributions differ although no value was changed."""
     lost = information_loss([attribute("a", [1, 2, 3], [2], partner=[-1, 0, -1])])
@@ -211,7 +185,7 @@ def test_no_numbers_and_one_record_in_a_sample():
 VALUES = arrays(np.float64, (12, 3), elements=st.integers(-9, 9).map(float))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(VALUES, VALUES, st.randoms(use_true_random=False), st.integers(1, 7), st.integers(-5, 5))
 def test_neither_order_nor_units_matter(original, masked, random, factor, shift):
     rows = list(range(12))
@@ -224,31 +198,6 @@ def test_neither_order_nor_units_matter(original, masked, random, factor, shift)
         one, two = getattr(plain, name), getattr(other, name)
         assert (one is None) == (two is None)
         assert one is None or one == pytest.approx(two, rel=1e-6, abs=1e-9)
-
-
-def test_as_a_measure_with_a_schema_mixed_columns_and_missing_values():
-    random = np.random.default_rng(2)
-    original = pd.DataFrame(
-        {
-            "age": random.integers(20, 60, 40).astype(float),
-            "income": random.normal(1000.0, 100.0, 40),
-            "town": random.choice(["x", "y", "z"], 40),
-            "illness": random.choice(["none", "flu"], 40),
-        }
-    )
-    masked = original.assign(income=original["income"] + 20.0, town=original["town"].replace("z", "y"))
-    masked.loc[3, "income"] = np.nan
-    roles = {"age": "key", "income": "key", "town": "key", "illness": "confidential"}
-    schema = {"attributes": [{"name": name, "role": role} for name, role in roles.items()]}
-    found = risk(
-        original, masked, schema=schema, measures="information-loss", aggregator="weighted-mean", work_limit=5
-    )
-    lost = found["information-loss"]
-    assert lost.masked == ("income", "town")
-    assert lost.unchanged == ("age", "illness")
-    assert lost.suppressed == pytest.approx(1.0 / 80.0)
-    assert set(lost.to_frame()["statistic"]) >= {"IL1s", "mean", "correlation", "total variation", "pmse"}
-    assert json.loads(found.to_json())["measures"]["information-loss"]["masked"] == ["income", "town"]
 
 
 GAPS = arrays(np.float64, (8, 2), elements=st.sampled_from([0.0, 1.0, 2.0, np.nan]))

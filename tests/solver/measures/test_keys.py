@@ -1,8 +1,10 @@
-"""Key variables: frequencies, uniqueness, individual risk, SUDA and diversity of whole files."""
+"""Key variables: frequencies, individual risk, SUDA, l-diversity and t-closeness, measures of whole files."""
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 from pathlib import Path
 
@@ -14,11 +16,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from key_tasks import GUIDE_KEYS, key_file, practice_guide, schema, task_of
 
+from linkrisk.datasets.microdata.schema import Attribute, Scale
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.measures import keys as frequencies
 from linkrisk.solver.measures import keys as keys_module
 from linkrisk.solver.measures.base import MeasureResult
-from linkrisk.solver.measures.diversity import Diversity, DiversityOfGroups
+from linkrisk.solver.measures.diversity import (
+    Diversity,
+    DiversityOfGroups,
+    attribute_diversity,
+    entries_of,
+    l_diversity,
+    t_closeness,
+)
 from linkrisk.solver.measures.keys import (
     MISSING,
     IndividualRisk,
@@ -30,8 +40,16 @@ from linkrisk.solver.measures.keys import (
     sums,
     wildcard_sums,
 )
-from linkrisk.solver.measures.risk import risk
-from linkrisk.solver.measures.suda import SpecialUniques, Suda
+from linkrisk.solver.measures.suda import (
+    Scoring,
+    SpecialUniques,
+    Suda,
+    data_intrusion_risk,
+    minimal_uniques,
+    shared_out,
+    size_scores,
+    special_uniques,
+)
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 
@@ -79,12 +97,6 @@ def test_frequencies_are_those_of_the_definition(codes):
     assert found is not None
     assert np.array_equal(found[0], fits.sum(axis=1))
     assert np.array_equal(found[1], fits @ weight)
-
-
-def test_too_many_patterns_of_missing_values_are_not_counted(monkeypatch):
-    monkeypatch.setattr(frequencies, "MOST_WORK", 3)
-    assert wildcard_sums(np.array([[0, 1], [MISSING, 1]]), (None,)) is None
-    assert wildcard_sums(np.array([[0, 1], [1, 1]]), (None,)) is not None
 
 
 @pytest.mark.parametrize(
@@ -135,13 +147,6 @@ def check(result: MeasureResult) -> None:
     assert repr(result) == f"{result.measure}: {result.paragraph}"
     assert all(found.value is None or np.isfinite(found.value) for found in result.findings)
     assert not result.to_frame().empty
-
-
-@pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
-def test_every_measure_reads_the_guide(measure):
-    task = guide_task()
-    assert measure.lacking(task) is None
-    check(measure.take(task, Clock(None)))
 
 
 def test_the_guide_through_the_measures():
@@ -300,27 +305,6 @@ def test_many_records_are_left_out_of_the_json(monkeypatch):
         assert all(written[name] is None for name in result.per_record)
 
 
-def test_one_attribute_and_nothing_unique():
-    file = pd.DataFrame({"town": ["a", "b"] * 20, "illness": ["x", "y", "z", "z"] * 10})
-    task = task_of(file, file, schema({"town": "key", "illness": "confidential"}))
-    for measure in MEASURES:
-        check(measure.take(task, Clock(None)))
-    assert uniqueness(task).anonymity[0].masked == 0
-    assert "no record is unique" in suda(task).paragraph
-    assert individual(task).expected == pytest.approx(2.0)
-
-
-def test_all_measures_in_one_call():
-    random = np.random.default_rng(2)
-    file = pd.DataFrame({name: random.integers(0, 5, 40) for name in ("a", "b", "c")})
-    masked = file.assign(a=random.permutation(file["a"].to_numpy()))
-    declared = schema({"a": "key", "b": "key", "c": "confidential"}, a="numeric", b="numeric", c="numeric")
-    names = [measure.name for measure in MEASURES]
-    result = risk(file, masked, measures=names, schema=declared, aggregator="weighted-mean", time_limit=None)
-    assert list(result.measures) == names
-    assert set(result.to_frame()["measure"]) == set(names)
-
-
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "risk-keys.md"
 
 
@@ -338,3 +322,201 @@ def test_the_worked_example_is_true(tmp_path, monkeypatch, capsys):
     start, end = "Uniqueness on the key variables", "\nseed 0"
     assert start in shown
     assert shown[shown.index(start) : shown.index(end)] == printed[printed.index(start) : printed.index(end)]
+
+
+def by_definition(codes: np.ndarray) -> list[set[tuple[int, ...]]]:
+    """The minimal sample uniques of each record."""
+    n, keys = codes.shape
+
+    def alone(record: int, subset: tuple[int, ...]) -> bool:
+        values = codes[record, list(subset)]
+        same = (codes[:, list(subset)] == values).all(axis=1)
+        return bool((values != MISSING).all() and same.sum() == 1)
+
+    found: list[set[tuple[int, ...]]] = []
+    for record in range(n):
+        unique = [
+            set(subset)
+            for size in range(1, keys + 1)
+            for subset in itertools.combinations(range(keys), size)
+            if alone(record, subset)
+        ]
+        found.append({tuple(sorted(s)) for s in unique if not any(other < s for other in unique)})
+    return found
+
+
+@given(small_codes, st.data())
+def test_what_is_found_is_what_the_definition_says(codes, data):
+    keys = codes.shape[1]
+    largest = data.draw(st.integers(1, keys))
+    found = minimal_uniques(codes, largest)
+    worth = [math.prod(keys - i for i in range(k, min(largest, keys - 1) + 1)) for k in range(1, largest + 1)]
+    for record, sets in enumerate(by_definition(codes)):
+        sets = [subset for subset in sets if len(subset) <= largest]
+        sizes = [sum(len(subset) == k for subset in sets) for k in range(1, largest + 1)]
+        assert found.counts[record].tolist() == sizes
+        assert found.score[record] == sum(worth[len(subset) - 1] for subset in sets)
+        parts = [sum(worth[len(s) - 1] for s in sets if key in s) for key in range(keys)]
+        assert found.contribution[record].tolist() == parts
+
+
+def test_the_scores_of_the_practice_guide():
+    """Table 4.5: its SUDA scores are Elliot's, its DIS-SUDA scores come from the others (sdcMicro #226)."""
+    keys = key_file(practice_guide()[GUIDE_KEYS])
+    found = special_uniques(keys)
+    assert found.score.tolist() == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
+    assert special_uniques(keys, largest=3).score.tolist() == found.score.tolist()
+    before = special_uniques(keys, 0.01, scoring=Scoring.IHSN)
+    assert before.score.tolist() == [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0]
+    assert before.dis_suda.round(4).tolist() == [0, 0, 0.0051, 0, 0.0107, 0, 0.0051, 0.0088, 0, 0]
+    assert (found.uniques, found.paired) == (4, 6)
+
+
+def test_the_scores_of_templs_book():
+    """Statistical Disclosure Control for Microdata (2017), Section 3.5, as in sdcMicro #263."""
+    file = pd.DataFrame(
+        {
+            "age": ["20s"] * 7 + ["60s"],
+            "gender": ["male"] * 4 + ["female"] * 3 + ["male"],
+            "income": ["50k+"] * 2 + ["50k-"] * 6,
+            "education": ["high"] * 4 + ["university", "high", "middle", "university"],
+        }
+    )
+    keys = key_file(file)
+    assert special_uniques(keys).score.tolist() == [0, 0, 0, 0, 4, 2, 6, 8]
+    assert special_uniques(keys, scoring=Scoring.IHSN).score[-1] == 2.25
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations("abc")))
+def test_contributions_whatever_the_order_of_columns(order):
+    """sdcMicro #275, where a column's place changed its contribution: 50, 37.5 and 37.5 %."""
+    file = pd.DataFrame({"a": [2, 1, 1], "b": [0, 3, 0], "c": [0, 6, 0]})[list(order)]
+    found = special_uniques(key_file(file))
+    assert found.score.tolist() == [2, 4, 2]
+    assert dict(zip(found.keys, found.attribute_contribution, strict=True)) == {
+        "a": 0.5,
+        "b": 0.375,
+        "c": 0.375,
+    }
+
+
+def test_contributions_of_seven_records():
+    """sdcMicro #356."""
+    rows = ["AXP", "BXQ", "AYQ", "CZR", "BYR", "AXP", "BZQ"]
+    found = special_uniques(key_file(pd.DataFrame([list(row) for row in rows])))
+    assert found.score.tolist() == [0, 2, 3, 3, 3, 0, 2]
+    assert (100.0 * found.attribute_contribution).round(5).tolist() == [61.53846, 69.23077, 53.84615]
+
+
+def test_scores_by_size():
+    assert size_scores(9, 9)[0] == math.factorial(8)
+    assert size_scores(9, 9)[-2:].tolist() == [1, 1]
+    assert size_scores(10, 3).tolist() == [9 * 8 * 7, 8 * 7, 7]
+    assert size_scores(1, 1).tolist() == [1]
+    assert size_scores(4, 4, Scoring.IHSN) == pytest.approx([7 / 4, 3 / 6, 1 / 4, 0])
+
+
+def test_the_risk_of_the_file_by_hand():
+    """40 uniques, 60 records in pairs, a tenth of the population: 4 / (4 + 54)."""
+    assert data_intrusion_risk(40, 60, 0.1) == pytest.approx(4 / 58)
+    assert data_intrusion_risk(0, 0, 0.1) is None
+    assert data_intrusion_risk(0, 2, 0.1) == 0.0
+    assert data_intrusion_risk(5, 2, 1.0) == 1.0
+
+
+@given(st.lists(st.floats(0.5, 1e9), min_size=1, max_size=20), st.integers(1, 40), st.floats(0.001, 1.0))
+def test_the_mean_odds_against_are_those_of_the_file(scores, keys, risk):
+    found = shared_out(np.array([*scores, 0.0]), keys, len(scores), risk)
+    assert found[-1] == 0.0
+    assert (1.0 / found[:-1] - 1.0).mean() == pytest.approx(1.0 / risk - 1.0, rel=1e-6, abs=1e-9)
+    order = np.argsort(scores)
+    assert np.all(np.diff(found[order]) >= -1e-12)
+
+
+def test_when_time_is_up_the_sizes_that_were_finished_count():
+    codes = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    gone = Clock(0.0)
+    found = minimal_uniques(codes, 3, clock=gone)
+    assert found.largest == 1
+    assert found.score.tolist() == [0, 0, 0, 0]
+    codes[0, 0] = 5
+    found = minimal_uniques(codes, 3, clock=gone)
+    only = minimal_uniques(codes, 1)
+    assert (
+        found.score.tolist()
+        == only.score.tolist()
+        == [2, 2, 0, 0][:1] + [2 * int(s > 0) for s in only.score[1:]]
+    )
+    assert found.contribution.tolist() == only.contribution.tolist()
+
+
+def test_nothing_unique_and_everything_unique():
+    nothing = special_uniques(key_file(pd.DataFrame({"a": [1, 1, 2, 2], "b": [3, 3, 3, 3]})))
+    assert not nothing.score.any()
+    assert not nothing.attribute_contribution.any()
+    assert nothing.dis == 0.0
+    assert "no record is unique" in nothing.paragraph
+    everything = special_uniques(key_file(pd.DataFrame({"a": [1, 2, 3]})))
+    assert everything.score.tolist() == [1, 1, 1]
+    assert everything.dis == 1.0
+    assert everything.dis_suda.tolist() == [1, 1, 1]
+
+
+small = st.integers(1, 14).flatmap(
+    lambda n: st.tuples(
+        arrays(np.int64, n, elements=st.integers(0, 3)), arrays(np.int64, n, elements=st.integers(0, 5))
+    )
+)
+
+
+def test_the_salaries_of_li_li_and_venkatasubramanian():
+    """ICDE 2007, Section 5.1: D[P1, Q] = 0.375 and D[P2, Q] = 0.167 for Tables 3 and 4."""
+    salary = np.array([3, 4, 5, 6, 11, 8, 7, 9, 10]) - 3
+    groups = np.repeat([0, 1, 2], 3)
+    found = t_closeness(entries_of(groups, salary), ordered=True)
+    assert found[0] == pytest.approx(0.375)
+    assert found[1] == pytest.approx(1 / 6)
+
+
+@given(small, st.floats(0.5, 4.0))
+def test_l_is_that_of_the_definition(drawn, constant):
+    groups, values = groups_of(drawn[0][:, None]), drawn[1]
+    found = l_diversity(entries_of(groups, values), constant)
+    for group in range(int(groups.max()) + 1):
+        counts = sorted(np.unique(values[groups == group], return_counts=True)[1].tolist(), reverse=True)
+        p = np.array(counts) / sum(counts)
+        assert found.distinct[group] == len(counts)
+        assert found.entropy[group] == pytest.approx(np.exp(-(p * np.log(p)).sum()))
+        holds = [at + 1 for at in range(len(counts)) if counts[0] < constant * sum(counts[at:])]
+        assert found.recursive[group] == max([1, *holds])
+
+
+@given(small)
+def test_t_is_that_of_the_definition(drawn):
+    groups, values = groups_of(drawn[0][:, None]), np.unique(drawn[1], return_inverse=True)[1]
+    entries, m = entries_of(groups, values), int(values.max()) + 1
+    whole = np.bincount(values) / values.size
+    apart, along = t_closeness(entries, ordered=False), t_closeness(entries, ordered=True)
+    for group in range(int(groups.max()) + 1):
+        inside = values[groups == group]
+        difference = np.bincount(inside, minlength=m) / inside.size - whole
+        assert apart[group] == pytest.approx(0.5 * np.abs(difference).sum(), abs=1e-12)
+        moved = np.abs(np.cumsum(difference)).sum() / (m - 1) if m > 1 else 0.0
+        assert along[group] == pytest.approx(moved, abs=1e-12)
+
+
+def test_missing_values_are_not_counted_where_they_have_no_place():
+    groups, values = np.array([0, 0, 1, 1, 2]), np.array([0, MISSING, 1, 1, MISSING])
+    found = t_closeness(entries_of(groups, values), ordered=True)
+    assert found == pytest.approx([2 / 3, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize("categories", [("poor", "fair", "good"), ("good", "fair", "poor")])
+@pytest.mark.parametrize("two", [("poor", "fair"), ("fair", "good"), ("poor", "good")])
+def test_categories_that_do_not_occur_have_no_place_among_values(categories, two):
+    """Of two values one group has the first alone, the other both: a quarter of each has to move one step."""
+    groups = np.array([0, 0, 1, 1])
+    column = pd.Series([two[0], two[0], *two])
+    schema = Attribute("health", scale=Scale.ORDINAL, categories=categories)
+    _, _, closeness = attribute_diversity(schema, column, groups)
+    assert closeness == pytest.approx([0.25, 0.25, 0.25, 0.25])

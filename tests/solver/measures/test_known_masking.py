@@ -91,7 +91,7 @@ def test_pram_is_looked_up_and_untouched_attributes_stay():
 
 @pytest.mark.parametrize("percent", [10, 40])
 def test_the_swap_kernel_is_the_frequency_of_swaps(percent):
-    n, runs = 20, 2000
+    n, runs = 20, 1000
     kernel, random = swap_kernel(n, percent, 0), np.random.default_rng(9)
     counts = np.zeros((n, n))
     for _ in range(runs):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from linkrisk import risk
 from linkrisk.solver.measures.base import Kind
 from linkrisk.solver.measures.membership import Members, Membership, claimed_outside, claims_by_distance
 from linkrisk.solver.measures.population_uniqueness import TOO_SMALL, unknown
-from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.simple_attacks import SimpleAttacksMeasure
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
@@ -53,30 +51,6 @@ def test_by_hand():
         "kept", "distance", "right", "wrong_inside", "wrong_outside", "low_outside", "high_outside", "share",
         "low", "high",
     ]  # fmt: skip
-
-
-def test_every_claim_of_all_targets_is_one_of_the_population():
-    found, given_members = claims_by_distance(by_hand()), by_hand()
-    everybody = given_members.right.size + given_members.absent.sum()
-    assert found.right[-1] + found.wrong_inside[-1] + found.wrong_outside[-1] == everybody
-
-
-def test_a_file_that_is_the_population_has_nobody_outside():
-    found = claims_by_distance(members([1, 1, 0], [1, 2, 3], [4, 5, 2], [0, 0, 0]))
-    assert found.wrong_outside.tolist() == found.high_outside.tolist() == [0.0] * found.kept.size
-    assert found.share[-1] == pytest.approx(2 / 3)
-
-
-def test_nothing_linked():
-    found = claims_by_distance(members([0, 0], [1, 2], [0.5, 0.5], [4, 4]))
-    assert found.distance.tolist() == [INF]
-    assert (found.right[0], found.wrong_inside[0], found.share[0]) == (0.0, 2.0, 0.0)
-
-
-def test_shared_ties_count_their_part():
-    found = claims_by_distance(members([0.5, 0.5, 1.0], [1, 1, 2], [1, 1, 3], [1, 1, 1]), (0.5, 1.0))
-    assert found.right.tolist() == [1.0, 2.0, 2.0]
-    assert found.wrong_inside.tolist() == [1.0, 1.0, 1.0]
 
 
 def test_the_interval_where_nothing_is_claimed_outside():
@@ -190,40 +164,6 @@ def test_no_weights_of_a_fine_grid_link_more_than_is_certified(seed, shared):
     assert finding(found, "journalist").value == found.linked / weight.sum()
     assert found.claims.right[-1] == pytest.approx(found.linked)
     assert found.claims.share[-1] == pytest.approx(found.linked / weight.sum())
-
-
-def test_claims_of_a_known_population_are_within_the_interval():
-    """Everybody of the population is linked to a masked sample, by the distance that was learned in it."""
-    random = np.random.default_rng(3)
-    population = pd.DataFrame(random.normal(size=(2400, 2)), columns=["A", "B"])
-    often = population["A"].to_numpy() > 0.0
-    chance = np.where(often, 0.1, 0.04)
-    inside = random.random(2400) < chance
-    original = population[inside].reset_index(drop=True)
-    masked = original + random.normal(0.0, 0.02, original.shape)
-    task, found = measured((original, masked), weight=1.0 / chance[inside])
-    attack = task.attack(found.attack)
-    spread = [original.std(ddof=0), masked.std(ddof=0)]
-    outside = ((population[~inside] - original.mean()) / spread[0]).to_numpy()
-    candidates = ((masked - masked.mean()) / spread[1]).to_numpy()
-    nearest = (((outside[:, None] - candidates[None]) ** 2) @ attack.theta).min(axis=1)
-    table = found.to_frame()
-    for _, row in table.iloc[:-1].iterrows():
-        assert row["low_outside"] <= (nearest <= row["distance"]).sum() <= row["high_outside"]
-    assert table["share"].iloc[-1] < table["share"].iloc[0]
-
-
-def test_everything_linked():
-    original, _ = frames(2, 12, attributes=2)
-    _, found = measured((original, original), fraction=0.25)
-    assert finding(found, "prosecutor").value == 1.0
-    assert finding(found, "journalist").value == 0.25
-    assert found.highest == 0.25
-    read = json.loads(found.to_json())
-    assert read["claims"]["rows"][-1][1] is None  # all targets are claimed
-    assert read["population"] == 48
-    assert repr(found) == f"membership: {found.paragraph}"
-    assert "of targets of the population of 48" in found.paragraph
 
 
 def test_nothing_linked_at_all():
@@ -377,12 +317,6 @@ def tables_of(content, title=""):
             yield " ".join([title, *(column["title"] for column in columns)])
         for one in content.values():
             yield from tables_of(one, title)
-
-
-def test_headings_name_the_unit_where_there_are_two():
-    assert Membership().heading(weighted=False) == Membership.title
-    assert MEASURES["records"].heading(weighted=True) == "Which records; shares of what records stand for"
-    assert MEASURES["link-reliability"].heading(weighted=True).endswith("; shares of the records, unweighted")
 
 
 def test_what_is_lacking():

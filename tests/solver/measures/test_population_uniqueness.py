@@ -1,9 +1,8 @@
-"""Population uniqueness of files, with misclassified keys."""
+"""Population uniqueness of files with misclassified keys, and the log-linear models that estimate it."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import os
 from pathlib import Path
 
@@ -13,9 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measure_runs import pair_task
+from scipy.optimize import minimize
+from scipy.stats import poisson
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.masking.mask import mask
+from linkrisk.solver.measures.loglinear import (
+    CodedKeys,
+    correct_match,
+    fit,
+    model_risk,
+    population_unique,
+    possible_cells,
+    unseen_mean,
+)
 from linkrisk.solver.measures.population_uniqueness import (
     PopulationUniques,
     Source,
@@ -23,7 +33,6 @@ from linkrisk.solver.measures.population_uniqueness import (
     key_changes,
     uniques_risk,
 )
-from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 
@@ -55,16 +64,6 @@ def test_the_formula_of_shlomo_and_skinner_is_the_sum_over_all_outcomes(populati
     assert correct_match_probability(population, into, own, fraction) == pytest.approx(expected)
 
 
-def test_without_misclassification_it_is_one_in_the_population():
-    assert correct_match_probability([4, 9], [1.0, 0.0], 0, 0.3) == pytest.approx(1 / 4)
-
-
-def test_for_a_small_fraction_it_is_that_of_the_misclassified_population():
-    population, into = [5, 40, 7], [0.8, 0.05, 0.1]
-    approximate = 0.8 / float(np.dot(population, into))
-    assert correct_match_probability(population, into, 0, 1e-6) == pytest.approx(approximate, rel=1e-5)
-
-
 def pair(before, after, masking=()):
     frames = [pd.DataFrame({"town": town, "x": range(len(before))}) for town in (before, after)]
     return make_file_pair(*frames, nominal=["town"], masking=masking, row_by_row=True)
@@ -80,25 +79,6 @@ def test_unknown_masking_is_estimated_for_each_category():
     assert change.stays == 6 / 8
     by_category = {"a": 3 / 4, "b": 1 / 2, "c": 1.0}
     assert change.of_record.tolist() == [by_category[town] for town in AFTER]
-
-
-def test_known_masking_says_it():
-    masking = ("pram change=0.3 attributes=town",)
-    (change,) = key_changes(pair(BEFORE, AFTER, masking), ["town"], masking)
-    assert change.source is Source.KNOWN
-    assert change.of_record.tolist() == pytest.approx([0.7] * 8)
-
-
-def test_a_recoding_is_done_by_the_intruder_too():
-    (change,) = key_changes(pair(BEFORE, ["ab"] * 6 + ["c"] * 2), ["town"], ())
-    assert change.source is Source.RECODED
-    assert (change.of_record == 1.0).all()
-
-
-def test_keys_that_are_the_same_are_certain():
-    (change,) = key_changes(pair(BEFORE, BEFORE), ["town"], ())
-    assert change.source is Source.UNCHANGED
-    assert (change.of_record == 1.0).all()
 
 
 def test_a_category_that_only_masking_makes_is_never_the_true_one():
@@ -180,83 +160,24 @@ def test_an_intruder_recodes_what_he_knows():
     assert found.expected_right == pytest.approx(coarse.chosen.tau_2)
 
 
-def test_the_result_is_a_table_and_json():
-    original = survey()
-    found = measured(original, pram(original, 0.2))
-    frame = found.to_frame()
-    assert len(frame) == len(original)
-    unique = frame["sample_count"] == 1
-    assert frame.loc[unique, "correct_match"].sum() == pytest.approx(found.original.chosen.tau_2)
-    assert frame["population_unique"].sum() == pytest.approx(found.original.chosen.tau_1)
-    assert frame["released_right"].sum() == pytest.approx(np.nansum(found.right))
-    read = json.loads(found.to_json())
-    assert [finding["key"] for finding in read["findings"]][:3] == ["sample_uniques", "tau_1", "tau_2"]
-    assert repr(found).startswith("population-uniqueness: ")
-
-
-def test_missing_values_and_one_key():
-    original = survey()
-    original.loc[:4, "town"] = None
-    schema = {"attributes": [SCHEMA["attributes"][0], *SCHEMA["attributes"][3:]]}
-    found = measured(original, pram(original, 0.0), schema)
-    assert found.keys == ("town",)
-    assert found.original.count[:5].tolist() == [5] * 5
-    assert found.expected_right == found.original.chosen.tau_2
-
-
 @pytest.mark.parametrize(
     ("left_out", "values", "reason"),
     [
-        (
-            {"town", "job", "sex"},
-            20.0,
-            "no key variable is categorical; name those that an intruder knows exactly in nominal, "
-            "ordinal or the schema",
-        ),
-        (
-            {"weight"},
-            20.0,
-            "without sampling weights or fraction it is not known how large the population is; give a "
-            "column of the schema the role weight",
-        ),
-        (
-            set(),
-            0.5,
-            "the sampling weights sum to less than the number of records; they must count the population",
-        ),
+        ({"town", "job", "sex"}, 20.0, "no key variable is categorical; name those that an intruder knows"),
+        ({"weight"}, 20.0, "without sampling weights or fraction it is not known how large the population"),
+        (set(), 0.5, "the sampling weights sum to less than the number of records; they must count the"),
     ],
 )
 def test_what_the_files_lack_is_said(left_out, values, reason):
     original = survey().assign(weight=values).drop(columns=list(left_out))
     schema = {"attributes": [item for item in SCHEMA["attributes"] if item["name"] not in left_out]}
-    assert PopulationUniques().lacking(pair_task(original, original, schema=schema)) == reason
-
-
-def test_it_is_a_measure_of_risk():
-    original = survey(records=12)
-    result = risk(
-        original,
-        pram(original, 0.2),
-        measures="population-uniqueness",
-        aggregator="weighted-mean",
-        schema=SCHEMA,
-        row_by_row=True,
-        time_limit=None,
-    )
-    assert list(result.measures) == ["population-uniqueness"]
-    assert set(result.to_frame()["key"]) == {"sample_uniques", "tau_1", "tau_2", "tau_2_released", "misfit"}
-
-
-def test_an_unknown_measure_is_refused():
-    with pytest.raises(UsageError, match="unknown measures 'unique'"):
-        risk(survey(), survey(), measures="unique")
+    assert PopulationUniques().lacking(pair_task(original, original, schema=schema)).startswith(reason)
 
 
 @pytest.mark.skipif(
     "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
 )
-@pytest.mark.parametrize("known", [True, False])
-def test_right_links_as_released_are_near_those_of_a_known_population(known):
+def test_right_links_as_released_are_near_those_of_a_known_population():
     """Adult as the population: links of released uniques to one of those who have their keys, by chance."""
     keys = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
     population = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv")[keys].fillna("?")
@@ -272,8 +193,259 @@ def test_right_links_as_released_are_near_those_of_a_known_population(known):
     for seed in range(3):
         sample = population.sample(n=1628, random_state=seed).reset_index(drop=True).assign(weight=20.0)
         masked = mask(sample, masking, seed=seed + 1).table
-        found = measured(sample, masked, schema, masking=[masking] if known else [])
+        found = measured(sample, masked, schema)
         unique = ~masked.duplicated(keys, keep=False) & (masked[keys] == sample[keys]).all(axis=1)
         true.append((1.0 / size.reindex(pd.MultiIndex.from_frame(sample.loc[unique, keys]))).sum())
         estimated.append(found.expected_right)
     assert np.mean(estimated) == pytest.approx(np.mean(true), rel=0.2)
+
+
+def keys_of(codes):
+    names = [f"k{at}" for at in range(np.shape(codes)[1])]
+    return CodedKeys.of(pd.DataFrame(np.asarray(codes), columns=names), names)
+
+
+def drawn(seed, records, levels):
+    """Records whose keys depend on each other."""
+    random = np.random.default_rng(seed)
+    first = random.integers(0, levels[0], records)
+    columns = [first]
+    for count in levels[1:]:
+        moved = (columns[-1] + random.integers(0, 2, records)) % count
+        columns.append(np.where(random.random(records) < 0.5, moved, random.integers(0, count, records)))
+    return np.stack(columns, axis=1)
+
+
+def all_pairs(levels):
+    return tuple(itertools.combinations(range(len(levels)), 2))
+
+
+def dense_design(levels, pairs):
+    """Indicators of all categories, and of those of pairs of keys, of every cell of the whole table."""
+    cells = np.array(list(itertools.product(*map(range, levels))))
+    columns = [np.ones(len(cells))]
+    for chosen in (*((key,) for key in range(len(levels))), *pairs):
+        categories = itertools.product(*(range(1, levels[key]) for key in chosen))
+        columns += [(cells[:, chosen] == values).all(axis=1).astype(float) for values in categories]
+    return cells, np.stack(columns, axis=1)
+
+
+def maximised(design, count):
+    """Means that maximise the Poisson likelihood ``sum f log mu - mu``."""
+
+    def loss(beta):
+        mean = np.exp(design @ beta)
+        return float((mean - count * (design @ beta)).sum()), design.T @ (mean - count)
+
+    start = np.zeros(design.shape[1])
+    start[0] = np.log(count.mean())
+    found = minimize(loss, start, jac=True, method="BFGS", options={"gtol": 1e-8, "maxiter": 5000})
+    return np.exp(design @ found.x)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("levels", [(3, 4), (3, 2, 4), (2, 3, 2, 3)])
+def test_fit_is_that_of_the_likelihood_maximised_directly(share, levels):
+    codes = drawn(3, 400, levels)
+    pairs = keys_of(codes).pairs
+    pairs = pairs[: round(share * len(pairs))]
+    fitted = fit(keys_of(codes), pairs, Clock(None), tolerance=1e-8)
+    cells, design = dense_design(levels, pairs)
+    count = np.array([(codes == cell).all(axis=1).sum() for cell in cells], dtype=float)
+    assert fitted.whole
+    assert fitted.mean.size == count.size  # no pair is missing, so all cells are there, in the same order
+    np.testing.assert_array_equal(fitted.count, count)
+    np.testing.assert_allclose(fitted.mean, maximised(design, count), atol=1e-5)
+
+
+def test_margins_of_the_fit_are_those_of_the_sample_where_pairs_are_missing():
+    codes = drawn(8, 40, (6, 6, 6, 3))
+    fitted = fit(keys_of(codes), all_pairs(codes[0]), Clock(None))
+    assert fitted.mean.size < 6 * 6 * 6 * 3
+    for group in fitted.groups:
+        np.testing.assert_allclose(
+            np.bincount(group, weights=fitted.mean), np.bincount(group, weights=fitted.count), atol=0.01
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**31 - 1), st.integers(1, 30), st.lists(st.integers(1, 4), min_size=1, max_size=4))
+def test_possible_cells_are_those_of_the_dense_table(seed, records, levels):
+    keys = keys_of(np.random.default_rng(seed).integers(0, levels, (records, len(levels))))
+    table = np.zeros(keys.levels)
+    np.add.at(table, tuple(keys.codes.T), 1.0)
+    possible = np.ones(keys.levels, dtype=bool)
+    for pair in itertools.combinations(range(len(levels)), 2):
+        others = tuple(key for key in range(len(levels)) if key not in pair)
+        possible &= table.sum(axis=others, keepdims=True) > 0
+    np.testing.assert_array_equal(possible_cells(keys, all_pairs(levels), 10**6), np.argwhere(possible))
+    assert len(possible_cells(keys, (), 10**6)) == table.size
+
+
+def test_a_missing_value_is_a_category_of_its_own():
+    frame = pd.DataFrame({"a": ["x", None, "x", None], "b": [1, 2, 1, 3]})
+    keys = CodedKeys.of(frame, ["a", "b"])
+    assert keys.levels == (2, 3)
+    assert keys.counts.tolist() == [2, 1, 2, 1]
+
+
+def test_a_clock_that_has_run_out_ends_the_fit_early(virtual_time):
+    del virtual_time
+    keys = keys_of(drawn(8, 200, (6, 6, 6, 3)))
+    hurried = fit(keys, keys.pairs, Clock(0.0))
+    assert hurried.gap > fit(keys, keys.pairs, Clock(None)).gap
+
+
+def test_interactions_come_by_how_much_keys_depend_on_each_other():
+    random = np.random.default_rng(2)
+    first, second, third = (random.integers(0, 4, 500) for _ in range(3))
+    copy = np.where(random.random(500) < 0.9, first, second)
+    close = np.where(random.random(500) < 0.4, third, second)
+    keys = keys_of(np.stack([first, third, copy, close], axis=1))
+    assert keys.pairs[0] == (0, 2)
+    assert keys.pairs[1] == (1, 3)
+    assert sorted(keys.pairs) == list(all_pairs(range(4)))
+
+
+@pytest.mark.parametrize("most", [10**6, 5])
+def test_cells_of_other_records_are_found_by_their_categories(most):
+    names = ["a", "b", "c"]
+    sample = pd.DataFrame({"a": ["x", "x", "y"], "b": [1.0, 2.0, None], "c": ["u", "v", "u"]})
+    others = pd.DataFrame({"a": ["x", "y", "z", "x"], "b": [2.0, None, 1.0, None], "c": ["v", "u", "u", "u"]})
+    keys = CodedKeys.of(sample, names)
+    count, mean = fit(keys, (), Clock(None), most=most).at(keys.codes_of(others))
+    assert count.tolist() == [1, 1, 0, 0]
+    assert mean[:3] == pytest.approx([3 * (2 / 3) * (1 / 3) * (1 / 3), 3 * (1 / 3) * (1 / 3) * (2 / 3), 0.0])
+    assert mean[3] == pytest.approx(3 * (2 / 3) * (1 / 3) * (2 / 3) if most > 5 else 0.0)
+
+
+@pytest.mark.parametrize("mean", [1e-6, 0.05, 0.5, 3.0])
+@pytest.mark.parametrize("fraction", [0.01, 0.3, 1.0])
+def test_probabilities_are_sums_over_what_the_population_can_be(mean, fraction):
+    """P(F) P(f = 1 | F) by definition: F is Poisson, f binomial."""
+    population = np.arange(1, 2000)
+    weight = poisson.pmf(population, mean / fraction) * population * fraction
+    weight *= np.power(1.0 - fraction, population - 1.0)
+    weight /= weight.sum()
+    unseen = unseen_mean(np.array([mean]), fraction)
+    assert population_unique(unseen)[0] == pytest.approx(weight[0])
+    assert correct_match(unseen)[0] == pytest.approx((weight / population).sum())
+
+
+def test_derivatives_are_those_of_differences_and_meet_where_the_series_ends():
+    x = np.array([1e-3, 0.19, 0.2, 0.21, 1.0, 8.0])
+    step = 1e-4
+    low, value, high = (correct_match(x + by) for by in (-step, 0.0, step))
+    first, second = (correct_match(x, derivative) for derivative in (1, 2))
+    np.testing.assert_allclose(first, (high - low) / (2 * step), rtol=1e-6)
+    np.testing.assert_allclose(second, (high - 2 * value + low) / step**2, rtol=1e-5)
+    assert [correct_match(np.zeros(1), at)[0] for at in range(3)] == pytest.approx([1.0, -1 / 2, 1 / 3])
+
+
+def sampled(random, population, fraction):
+    """Poisson counts of a population, those in its sample, and the sample as records."""
+    size = random.poisson(population)
+    count = random.binomial(size, fraction)
+    cells = np.argwhere(count >= 0).repeat(count.ravel(), axis=0)
+    return size, count, pd.DataFrame(cells, columns=[f"k{at}" for at in range(population.ndim)])
+
+
+def independent_population(random, levels, total):
+    shares = [random.dirichlet(np.ones(level)) for level in levels]
+    mean = np.full(levels, float(total))
+    for axis, share in enumerate(shares):
+        mean = mean * np.expand_dims(share, tuple(a for a in range(len(levels)) if a != axis))
+    return mean
+
+
+def test_estimates_are_right_on_average_and_tests_are_near_standard_normal_where_the_model_is_true():
+    random = np.random.default_rng(20)
+    population = independent_population(random, (8, 7, 6, 5), 4000)
+    true, found, z = [], [], []
+    for _ in range(120):
+        size, count, frame = sampled(random, population, 0.1)
+        one = count == 1
+        true.append(((size[one] == 1).sum(), (1.0 / size[one]).sum()))
+        keys = CodedKeys.of(frame, list(frame.columns))
+        risk = model_risk(fit(keys, (), Clock(None)), 0.1)
+        found.append((risk.tau_1, risk.tau_2))
+        z.append((risk.z_1, risk.z_2))
+    np.testing.assert_allclose(np.mean(found, axis=0), np.mean(true, axis=0), rtol=0.08)
+    assert np.abs(np.mean(z, axis=0)).max() < 0.5
+    assert np.std(z, axis=0) == pytest.approx(1.0, abs=0.25)
+
+
+def test_a_model_without_the_interactions_says_too_much_and_another_is_chosen():
+    """Skinner and Shlomo 2008: underfitting overestimates the risk, and B shows it."""
+    random = np.random.default_rng(4)
+    errors = []
+    for _ in range(6):
+        population = independent_population(random, (8, 7, 6, 5), 8000)
+        for pair in ((0, 1), (0, 2), (1, 2), (2, 3)):
+            shape = [population.shape[axis] if axis in pair else 1 for axis in range(4)]
+            population = population * random.gamma(0.7, 1 / 0.7, size=shape)
+        size, count, frame = sampled(random, population, 0.1)
+        true = (1.0 / size[count == 1]).sum()
+        risk = uniques_risk(frame, list(frame.columns), 0.1)
+        simple = risk.models[0]
+        assert simple.interactions == ()
+        assert simple.z_2 > 3.0
+        assert simple.tau_2 > true
+        assert risk.chosen.interactions
+        assert risk.chosen.misfit == min(model.misfit for model in risk.models)
+        tried = [len(model.interactions) for model in risk.models]
+        assert tried[:2] == [0, 6]
+        assert len(tried) == len(set(tried))
+        errors.append((abs(risk.chosen.tau_2 - true), abs(simple.tau_2 - true)))
+    chosen, independent = np.mean(errors, axis=0)
+    assert chosen < 0.7 * independent
+
+
+@pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+def test_samples_of_a_known_population_are_assessed_rightly():
+    """Adult as the population: of samples of 5 % the true numbers are known."""
+    keys = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
+    population = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv")[keys].fillna("?")
+    size = population.groupby(keys).size().rename("size").reset_index()
+    for seed in range(3):
+        sample = population.sample(n=1628, random_state=seed)
+        count = sample.groupby(keys).size().rename("count").reset_index()
+        unique = count[count["count"] == 1].merge(size, on=keys)
+        risk = uniques_risk(sample, keys, 0.05)
+        assert risk.uniques == len(unique)
+        assert risk.fits
+        assert risk.chosen.tau_1 == pytest.approx((unique["size"] == 1).sum(), rel=0.15)
+        assert risk.chosen.tau_2 == pytest.approx((1.0 / unique["size"]).sum(), rel=0.1)
+        assert risk.models[0].tau_2 != pytest.approx((1.0 / unique["size"]).sum(), rel=0.25)
+
+
+def test_a_census_has_no_doubt():
+    frame = pd.DataFrame({"a": [1, 1, 2, 3], "b": [1, 1, 1, 2]})
+    risk = uniques_risk(frame, ["a", "b"], 1.0)
+    assert risk.chosen.tau_1 == risk.chosen.tau_2 == risk.uniques == 2
+    assert risk.population_unique.tolist() == [0.0, 0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(("values", "uniques"), [([1, 1, 2, 2], 0), ([1, 2, 3, 4], 4), ([1, 1, 1, 1], 0)])
+def test_one_key_with_no_uniques_or_with_uniques_alone(values, uniques):
+    risk = uniques_risk(pd.DataFrame({"a": values}), ["a"], 0.5)
+    assert risk.uniques == uniques
+    # One key has its own frequencies as means: f = mu = 1, so that 1 of the population is unseen on average.
+    assert risk.chosen.tau_1 == pytest.approx(uniques * np.exp(-1.0))
+    assert risk.chosen.tau_2 == pytest.approx(uniques * (1.0 - np.exp(-1.0)))
+    assert np.isnan(risk.correct_match).sum() == 4 - uniques
+
+
+@pytest.mark.parametrize(
+    ("keys", "fraction", "message"),
+    [
+        ([], 0.5, "population uniqueness needs a key variable and a record; give at least one of each"),
+        (["a"], 0.0, "the sampling fraction is 0; it must be above 0 and at most 1"),
+    ],
+)
+def test_bad_requests(keys, fraction, message):
+    with pytest.raises(UsageError) as caught:
+        uniques_risk(pd.DataFrame({"a": [1, 2]}), keys, fraction)
+    assert str(caught.value) == message

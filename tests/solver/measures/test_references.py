@@ -27,14 +27,6 @@ def test_as_all_matchings_one_by_one(records, candidates):
     assert found.mean == pytest.approx(records / candidates)
 
 
-def test_derangements():
-    """The share of permutations without a fixed point is the nearest whole number to n!/e, over n!."""
-    for records in range(2, 15):
-        assert chance_matches(records, records).probability[0] == pytest.approx(
-            round(math.factorial(records) / math.e) / math.factorial(records), rel=1e-12
-        )
-
-
 @pytest.mark.parametrize(("records", "candidates"), [(10**6, 10**6), (10**6, 2 * 10**6), (400, 401)])
 def test_of_large_files_it_is_nearly_poisson(records, candidates):
     found, mean = chance_matches(records, candidates), records / candidates
@@ -86,11 +78,11 @@ def test_shuffling_keeps_every_attribute_and_breaks_its_records():
 def test_shuffled_attributes_give_the_random_rate():
     """A shuffled record is anybody's: links are as many as by chance, here within five standard errors."""
     problem, random, links = problem_of_frames(*frames(60)), np.random.default_rng(7), []
-    for _ in range(300):
+    for _ in range(120):
         pair = shuffled(problem, random).pair
         distance = ((pair.queries[:, None] - pair.candidates[None]) ** 2).sum(axis=2)
         links.append((distance.argmin(axis=1) == pair.partner).sum())
-    assert abs(np.mean(links) - 1.0) < 5.0 * np.std(links) / np.sqrt(300)
+    assert abs(np.mean(links) - 1.0) < 5.0 * np.std(links) / np.sqrt(120)
 
 
 def test_the_measure_counts_all_of_them():
@@ -106,15 +98,6 @@ def test_the_measure_counts_all_of_them():
         "shuffled",
         "chance",
     ]
-
-
-def test_the_seed_decides():
-    runs = [
-        risk(*frames(), measures="references", aggregator="weighted-mean", time_limit=None, seed=seed)
-        for seed in (1, 1, 2)
-    ]
-    first, again, other = (run["references"].to_json() for run in runs)
-    assert first == again != other
 
 
 def test_without_the_weighted_mean_nothing_is_learned_on_shuffled_files():

@@ -162,14 +162,6 @@ def test_sampling_weights_count():
     assert found.one_record == pytest.approx(found.to_frame()["probability"].iloc[-1], abs=1e-4)
 
 
-def test_one_attribute_and_few_records():
-    original = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
-    masked = pd.DataFrame({"x": [1.1, 2.3, 3.9]})
-    found = found_by((original, masked), NOISE)["reidentification"]
-    assert found.records == 3
-    assert found.one_record > 1.0 / 3.0
-
-
 def test_time_that_runs_out_leaves_records_undecided():
     choices = MeasureChoices(masked_by=((NOISE, masking_method(NOISE)),))
     task = task_of(frames(3, 40, noise=0.4), choices=choices)

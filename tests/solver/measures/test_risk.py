@@ -20,9 +20,8 @@ from measure_runs import pair_task, task_of
 from small_files import NAMES, grouped, noisy, survey
 
 from linkrisk import Cancel, fit, risk
-from linkrisk.datasets.errors import DataError
 from linkrisk.solver.inputs.releases import given_releases
-from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, Unit, jsonable
+from linkrisk.solver.measures.base import Finding, Kind, MeasureResult, jsonable
 from linkrisk.solver.measures.keys import IndividualRiskOfKeys
 from linkrisk.solver.measures.population_uniqueness import PopulationUniques, uniques_risk
 from linkrisk.solver.measures.registry import MEASURES
@@ -59,15 +58,6 @@ def test_the_worst_cases_are_those_of_fit(result):
         assert found.loc[family.aggregator, "proven"]
 
 
-def test_the_table_has_every_finding(result):
-    table = result.to_frame()
-    findings = [finding for measured in result.measures.values() for finding in measured.findings]
-    assert table["key"].tolist() == [finding.key for finding in findings]
-    assert table["key"].is_unique
-    assert set(table["measure"]) == set(BEFORE)
-    assert (table["low"].dropna() <= table["high"].dropna()).all()
-
-
 def test_json_is_strict_and_has_all(result):
     read = json.loads(result.to_json())
     assert list(read["measures"]) == list(BEFORE)
@@ -77,13 +67,6 @@ def test_json_is_strict_and_has_all(result):
         assert json.loads(result[name].to_json()) == {**head, **read["measures"][name]}
         assert type(result[name]).__repr__ is MeasureResult.__repr__, "the dataclass needs repr=False"
         assert result[name].paragraph in repr(result)
-
-
-@pytest.mark.parametrize(("tolerated", "answer"), [(0.0, "above"), (1.0, "below")])
-def test_the_verdict(tolerated, answer):
-    found = risk(*frames(), measures="references", aggregator="owa", tolerated=tolerated, time_limit=None)
-    assert found.verdict.answer == answer
-    assert found.verdict.low == found.verdict.high
 
 
 def test_an_open_verdict_says_so():
@@ -155,31 +138,6 @@ def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
     assert list(found.measures) == ["information-loss"]
     reason = "no time was left for it; a longer time_limit would take it too"
     assert found.not_measured == {"uniqueness": reason}
-
-
-def test_an_unknown_keyword():
-    with pytest.raises(TypeError, match="did you mean 'measures'"):
-        risk(*frames(), measure="references")
-
-
-def test_every_measure_has_a_name_a_title_and_a_cost():
-    for name, measure in MEASURES.items():
-        assert name == measure.name == name.lower()
-        assert measure.title
-        assert measure.cost >= 0.0
-        assert measure.growth >= 0.0
-
-
-def test_an_interval_needs_ends_and_a_kind():
-    with pytest.raises(ValueError, match="an interval needs ends and a kind"):
-        Finding("a", "a", 0.5, Unit.SHARE, low=0.1)
-    with pytest.raises(ValueError, match="an interval needs ends and a kind"):
-        Finding("a", "a", 0.5, Unit.SHARE, kind=Kind.RANGE)
-
-
-def test_measures_can_be_none_of_all():
-    with pytest.raises(UsageError, match="unknown measures ''"):
-        risk(*frames(), measures="")
 
 
 def test_identical_records_that_hide_links_are_said():
@@ -264,7 +222,7 @@ def test_a_measure_that_does_not_end_is_left_behind(monkeypatch):
     monkeypatch.setattr(type(MEASURES["uniqueness"]), "cost", 0.0)
     try:
         found = risk(
-            *frames(), measures=["worst-case", "uniqueness"], aggregator="weighted-mean", time_limit=2.0
+            *frames(), measures=["worst-case", "uniqueness"], aggregator="weighted-mean", time_limit=0.7
         )
     finally:
         over.set()
@@ -368,12 +326,6 @@ def test_a_fraction_beside_weights_is_refused():
     )
 
 
-def test_groups_of_no_column_are_refused():
-    with pytest.raises(DataError) as caught:
-        risk(*regional_survey(), attributes=["A"], groups=["regoin"], **QUICK)
-    assert str(caught.value) == "the original file has no column 'regoin' (groups); did you mean 'region'?"
-
-
 @pytest.mark.usefixtures("survey_folder")
 def test_the_command_line(capsys):
     quick = ["risk", *PAIR, "--aggregator", "weighted-mean", "--time-limit", "none"]
@@ -412,7 +364,7 @@ def test_small_and_large_shares_do_not_look_like_ends(capsys):
 
 def test_an_interval_without_an_upper_end_is_no_empty_one():
     """As of families of which a sample was counted, and no bound found in time."""
-    from linkrisk.solver.measures.base import Finding, Kind, jsonable
+    from linkrisk.solver.measures.base import jsonable
     from linkrisk.solver.report.findings import number_of
 
     counted = Finding("worst", "worst case", 0.976, low=0.9731, kind=Kind.CONFIDENCE)
@@ -428,8 +380,6 @@ FLOATS = [0.5, -0.0, 3.0, np.nan, np.inf, -np.inf, 1e300, 2.0**70, -7.0, 1e-9]
         np.array(FLOATS),
         np.array([0.5, np.nan, 3.0, -np.inf], dtype=np.float32),
         np.array(FLOATS).reshape(5, 2),
-        np.array([0.25, 0.5]),
-        np.array([1.0, 2.0]),
         np.array([], dtype=np.float64),
         np.arange(6).reshape(2, 3),
         np.array([True, False]),

@@ -93,7 +93,7 @@ def test_workers_of_a_scheduler_say_the_same(address, way):
     assert found.details["workers"] == {"scheduler": address, "asked": None, "at_start": 2}
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 4])
+@pytest.mark.parametrize("workers", [1, 3])
 def test_processes_say_the_same(workers):
     assert said(link(*FILES, **NOMINAL, **WAYS["all pairs"], workers=workers)) == alone("all pairs")
 
@@ -115,7 +115,7 @@ def test_progress_is_in_tasks(address):
 # What goes wrong
 
 
-@pytest.mark.parametrize("way", ["all pairs", "two keys", "passes"])
+@pytest.mark.parametrize("way", ["all pairs", "passes"])
 def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, way):
     each, killed = Cluster.each, []
 
@@ -132,11 +132,10 @@ def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, 
     assert killed
 
 
-@pytest.mark.parametrize("way", ["two keys", "passes"])
-def test_what_workers_give_up_is_compared_here(address, monkeypatch, way):
-    expected = alone(way)
+def test_what_workers_give_up_is_compared_here(address, monkeypatch):
+    expected = alone("passes")
     monkeypatch.setattr(Cluster, "each", lambda *_: iter(()))
-    assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
+    assert said(link(*FILES, **NOMINAL, **WAYS["passes"], scheduler=address)) == expected
 
 
 def test_too_many_patterns_are_refused_by_workers_as_here(address, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkrisk import evaluate, fit, link
+from linkrisk import evaluate, link
 from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker
 from linkrisk.solver.linkage.registry import LINKERS
@@ -19,7 +19,6 @@ from linkrisk.solver.run.errors import UsageError
 TRAINED = {"bayes"}
 BETTER_THAN_CHANCE = 3
 APART = {name for name, linker in LINKERS.items() if not linker.common_attributes}
-TOGETHER = sorted(set(LINKERS) - APART)
 
 
 def files(seed=4, records=60, noise=0.3):
@@ -61,6 +60,9 @@ def test_every_linker_links_and_is_restored(name, direction):
     assert again.table == result.table
     assert again.link.parameters == result.parameters
     assert again.link.one_to_one == result.one_to_one
+    if name != "random":
+        assert result.one_to_one.correct >= BETTER_THAN_CHANCE
+        assert result.curve.average_precision > BETTER_THAN_CHANCE / 60
 
 
 @pytest.mark.parametrize("name", sorted(LINKERS))
@@ -75,13 +77,6 @@ def test_without_a_curve_records_are_judged_the_same(name):
     again = evaluate(*pair, parameters=written)
     assert again.table == whole.table
     assert again.link.curve is None
-
-
-@pytest.mark.parametrize("name", sorted(set(LINKERS) - {"random"}))
-def test_every_linker_beats_chance(name):
-    result, _ = linked_by(name, one_to_one="hungarian")
-    assert result.one_to_one.correct >= BETTER_THAN_CHANCE
-    assert result.curve.average_precision > 3 / 60
 
 
 @dataclass(frozen=True)
@@ -131,12 +126,6 @@ def test_one_evaluator_for_distances_and_scores(direction, ties):
         assert ours[column].tolist() == theirs[column].tolist()
 
 
-def test_learned_distances_are_never_below_what_a_linker_of_distances_gets():
-    original, masked = together()
-    result = link(original, masked, method=_Euclid())
-    assert fit(original, masked, standardisation="none", time_limit=None).linked >= result.linked
-
-
 def test_scales_and_missing_values():
     original, masked = together()
     for frame in (original, masked):
@@ -170,16 +159,6 @@ def test_bad_requests(options, message):
         link(*together(), **options)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
-
-
-def test_bayes_needs_training_records():
-    with pytest.raises(UsageError, match="bayes learns from records of which all attributes are known"):
-        link(*apart(), method="bayes")
-
-
-def test_nothing_in_common():
-    with pytest.raises(UsageError, match="original has no attribute in common with the other file"):
-        link(*apart(), method="prl")
 
 
 def test_infinite_values_and_words_where_numbers_belong():
@@ -258,10 +237,7 @@ def test_a_column_of_missing_values_is_no_evidence(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (
-            "dbrl",
-            "original, column 'A' has no value at all and cannot be compared; choose other attributes",
-        ),
+        ("dbrl", "original, column 'A' has no value at all and cannot be compared; choose other attributes"),
         ("prl", "original has no value of attribute 'A'; leave it out"),
     ],
 )
