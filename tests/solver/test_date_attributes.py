@@ -122,12 +122,6 @@ def test_keys_links_and_tables_take_dates():
     assert cells[("Total", "Total")] == 200
 
 
-def test_a_date_column_that_differs_everywhere_is_a_key_and_no_identifier():
-    frame = people(100)
-    schema = Schema.from_frame(frame)
-    assert (schema["birth"].role, schema["birth"].scale) == (Role.KEY, Scale.DATE)
-
-
 def test_levels_of_dates_are_chosen_together_with_suppression(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     born = ["03.01.1980", "17.01.1980", "02.05.1980", "30.06.1980", "01.11.1981", "24.12.1981"]

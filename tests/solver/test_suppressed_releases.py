@@ -7,10 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import squeezed
 
 from linkrisk import fit, mask, risk, sweep
-from linkrisk.solver.commands.program import main
 
 SCHEMA = """
 [[attributes]]
@@ -63,30 +61,6 @@ def swept(folder):
         ties="share",
         **QUICK,
     )
-
-
-def agreeing(table):
-    """How many records agree with each one on the keys, where a missing value fits any."""
-    cells = [[None if pd.isna(cell) else cell for cell in row] for row in table[KEYS].to_numpy().tolist()]
-    return [
-        sum(all(x is None or y is None or x == y for x, y in zip(one, two, strict=True)) for two in cells)
-        for one in cells
-    ]
-
-
-def test_the_command_writes_a_file_that_is_k_anonymous(folder, capsys):
-    output, schema = folder / "masked.csv", folder / "keys.toml"
-    method = f"local-suppression k=3 importance=sex schema={schema}"
-    original = folder / "original.csv"
-    assert main(["mask", "--input", str(original), "--method", method, "--output", str(output)]) == 0
-    said = capsys.readouterr().out
-    written, before = pd.read_csv(output, dtype=str), pd.read_csv(original, dtype=str)
-    lost = written.isna().sum()
-    counts = ", ".join(f"{lost[name]} of {name}" for name in KEYS if lost[name])
-    assert f"\n withheld {counts}: these values become missing\n" in squeezed(said)
-    assert lost["age"] > lost["sex"]
-    assert min(agreeing(before)) < 3 <= min(agreeing(written))
-    assert written.fillna(before).equals(before)  # values are taken out or left, letter by letter
 
 
 def test_missing_values_are_compared_by_their_rule(folder):

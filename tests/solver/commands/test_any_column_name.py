@@ -62,22 +62,13 @@ def collected() -> list[str]:
     return [*sorted(found), *(name for name in ODD if name not in found)]
 
 
-def test_names_of_parameters_and_columns_are_found():
-    assert {"self", "status", "respondents", "household", "original", "by", "k", "lambda"} <= {*collected()}
-
-
 NUMERIC = {
     "microaggregation": ["--k", "3"],
-    "optimal-microaggregation": ["--k", "3"],
     "noise": ["--percent", "5"],
-    "rank-swapping": ["--percent", "20"],
-    "rounding": ["--base", "10"],
-    "top-coding": ["--categories", "2"],
-    "bottom-coding": ["--categories", "2"],
     "global-recoding": ["--categories", "2"],
     "pram": ["--change", "0.2"],
 }
-"""Methods that mask all columns at once."""
+"""Methods that mask all columns at once, one of each way to do so."""
 
 
 def masked(names: list[str], method: str) -> pd.DataFrame:
@@ -165,9 +156,9 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
     if long:
         short = ["--time-limit", "1", "--aggregator", "weighted-mean"]
         some = ["--attributes", shown_names([one, three]), "--nominal", shown_name(one)]
-        maskings = ["--method", "noise percent=5", "--method", "rounding base=10"]
+        maskings = ["--method", "noise percent=5", "--workers", "1"]
         found |= {
-            "compare": ["compare", *pair, *numbers, *short, "--backends", "exact,highs"],
+            "compare": ["compare", *pair, *numbers, *short, "--backends", "exact"],
             "risk": ["risk", *pair, *some, *short, "--groups", shown_name(two), "--report", "r.html"],
             "sweep": [
                 *("sweep", "--original", "original.csv", *maskings, "--id", who, *numbers, *short),
@@ -227,6 +218,7 @@ def test_no_name_is_given_to_pandas_as_a_keyword():
 
 def test_names_are_written_and_read_back():
     names = [*collected(), 'a"', '"b"', "a, b=1", "=", '="']
+    assert {"self", "status", "respondents", "household", "original", "by", "k", "lambda"} <= {*names}
     assert parse_names(shown_names(names, ",")) == tuple(names)
 
 
@@ -238,9 +230,7 @@ def test_names_are_written_and_read_back():
         ('" x ""y"""= tree.csv ', (' x "y"', "tree.csv")),
         (" home town =a", ("home town", "a")),
         ("region", ("", "")),
-        ("region=", ("", "")),
         ("=a", ("", "")),
-        ('""=a', ("", "")),
         ('"a"b=c', ("", "")),
     ],
 )

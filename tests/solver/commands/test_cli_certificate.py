@@ -1,143 +1,147 @@
-"""`fit --engine`, `--certificate` and `verify` on the command line: who proves what, and what is refused."""
+"""`--certificate` of `fit` and `report`, and `verify` of them: who proves what, and what is refused."""
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, contents, refuse, run
 
-from linkrisk import fit
+from linkrisk import fit, verify
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.run.errors import UsageError
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
 FIT = ["fit", *PAIR]
 PROOF = ["--json", "fit.json", "--certificate", "proof.json"]
-VERIFY = ["verify", "fit.json", "--certificate", "proof.json", *PAIR]
-FAMILIES = {
-    "weighted-mean": "weighted mean",
-    "owa": "ordered weighted average",
-    "choquet": "Choquet integral",
-    "mahalanobis": "Mahalanobis-type form",
-}
-
-
-def read(name: str) -> dict[str, object]:
-    content: dict[str, object] = json.loads(Path(name).read_text(encoding="utf-8"))
-    return content
-
-
-# Which engine
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ([], ("exact", None, None)),
-        (["--engine", "exact"], ("exact", None, None)),
-        (["--engine", "milp"], ("milp", "highs", 1e-5)),
-        (["--backend", "scipy"], ("milp", "scipy", 1e-5)),
-        (["--margin", "1e-4"], ("milp", "highs", 1e-4)),
-        (["--big-c", "100"], ("milp", "highs", 1e-5)),
-        (["--engine", "milp", "--backend", "scipy"], ("milp", "scipy", 1e-5)),
-    ],
-)
-def test_options_of_a_model_choose_the_engine_of_models(options, expected, capsys):
-    run(capsys, *FIT, *options, "--json", "fit.json")
-    result = read("fit.json")
-    assert (result["engine"], result["backend"], result["margin"]) == expected
-
-
-@pytest.mark.parametrize("option", [["--backend", "highs"], ["--margin", "1e-5"], ["--big-c", "10"]])
-def test_the_exact_engine_takes_no_option_of_a_model(option, capsys):
-    """The files are not read: they do not exist."""
-    message = f"{option[0]} is not for the engine exact: leave that out, or use the engine milp"
-    argv = ["fit", "--original", "no.csv", "--masked", "no.csv", "--engine", "exact", *option]
-    refuse(capsys, message, *argv)
 
 
 # Certificates
 
 
-@pytest.mark.parametrize("aggregator", FAMILIES)
-def test_a_fresh_fit_is_verified(aggregator, capsys):
-    run(capsys, *FIT, "--aggregator", aggregator, *PROOF)
-    linked, bound = (read("fit.json")[key] for key in ("linked", "linked_upper_bound"))
-    assert linked == bound
-    lines = run(capsys, *VERIFY).splitlines()
-    family = FAMILIES[aggregator]
-    kind = "signed" if aggregator == "mahalanobis" else "squared"
-    assert lines[:3] == [
-        "of original.csv and, masked, masked.csv:",
-        f"proved: no {family} links more than {bound} of 30 records (original-to-masked, ties strict, "
-        f"records aligned row by row), by {kind} differences of age, income, hours, each file in units of "
-        "its own mean and deviation",
-        f"proved: the parameters of the fit link {linked}",
-    ]
-
-
-def test_a_fit_that_claims_one_record_less_is_not_what_was_proved(capsys):
-    run(capsys, *FIT, *PROOF)
-    changed = read("fit.json")
-    changed["linked_upper_bound"] = int(str(changed["linked_upper_bound"])) - 1
-    Path("fit.json").write_text(json.dumps(changed), encoding="utf-8")
-    assert main(VERIFY) == 1
-    assert capsys.readouterr().err.startswith("rejected: ")
-
-
-def test_a_run_without_time_is_certified_for_what_it_knows(capsys):
-    run(capsys, *FIT, "--time-limit", "1e-9", *PROOF)
-    result = read("fit.json")
-    assert (result["status"], result["limit"]) == ("feasible", "time")
-    printed = run(capsys, *VERIFY)
-    assert f"links more than {result['linked_upper_bound']} of 30 records" in printed
-
-
-def test_the_python_function_gives_the_same_certificate(capsys):
-    run(capsys, *FIT, *PROOF)
-    result = fit("original.csv", "masked.csv", certificate=True)
-    assert result.certificate == read("proof.json")
-    assert fit("original.csv", "masked.csv").certificate is None
-
-
-@pytest.mark.parametrize("options", [["--engine", "milp"], ["--backend", "scipy"], ["--big-c", "10"]])
+@pytest.mark.parametrize("options", [["--engine", "milp"], ["--backend", "scipy"]])
 def test_the_engine_of_models_has_no_certificate(options, capsys):
     message = "the engine milp gives no proof that could be checked: use --engine exact"
     argv = ["fit", "--original", "no.csv", "--masked", "no.csv", *options, *PROOF]
     refuse(capsys, message, *argv)
 
 
-def test_a_model_file_has_no_certificate(capsys):
-    message = "--write-model stops before there is a result: leave --certificate out, or run twice"
-    refuse(capsys, message, *FIT, "--write-model", "m.lp", "--certificate", "proof.json")
-
-
-def test_the_python_function_refuses_a_certificate_of_a_model():
-    with pytest.raises(UsageError) as error:
-        fit("no.csv", "no.csv", engine="milp", certificate=True)
-    assert str(error.value) == "the engine milp gives no proof that could be checked: use engine='exact'"
-
-
-def test_a_certificate_names_a_file_of_its_own(capsys):
-    message = "--json and --certificate both name out.json: give each a different file"
-    refuse(capsys, message, *FIT, "--json", "out.json", "--certificate", "out.json")
-
-
 # Memory
-
-
-def test_memory_that_runs_out_leaves_an_interval_and_its_certificate(capsys):
-    printed = run(capsys, *FIT, "--memory-limit", "1", *PROOF)
-    assert "not proven: memory ran out; a larger --memory-limit" in printed
-    result = read("fit.json")
-    assert (result["status"], result["limit"]) == ("feasible", "memory")
-    assert f"links more than {result['linked_upper_bound']} of 30" in run(capsys, *VERIFY)
 
 
 def test_nothing_is_left_beside_the_files_that_were_asked_for(capsys):
     before = set(contents())
     run(capsys, *FIT, *PROOF)
     assert set(contents()) - before == {"fit.json", "proof.json"}
+
+
+TWO = ("weighted-mean", "owa")
+
+
+VERIFY = ["verify", "proofs.json", *PAIR]
+
+
+def entry(family: str) -> dict[str, object]:
+    result = fit("original.csv", "masked.csv", aggregator=family, certificate=True)
+    return {"aggregator": family, "fit": result.to_dict(), "certificate": result.certificate}
+
+
+@pytest.fixture
+def bundle():
+    made = {"format": "linkrisk-certificates", "certificates": [entry(family) for family in TWO]}
+    return json.loads(json.dumps(made))
+
+
+def keep_bundle(content: object) -> None:
+    Path("proofs.json").write_text(json.dumps(content), encoding="utf-8")
+
+
+def test_what_a_report_writes_is_verified(capsys):
+    made = ["--aggregator", "owa", "--measures", "uniqueness", "--json", "r.json"]
+    run(capsys, "report", *PAIR, *made, "--certificate", "proofs.json")
+    printed = run(capsys, *VERIFY)
+    assert printed.startswith("of original.csv and, masked, masked.csv:\nproved: no ordered weighted average")
+    assert printed.endswith("verified: 1 of 1 family\n")
+
+
+def test_every_family_is_verified(bundle, capsys):
+    keep_bundle(bundle)
+    lines = run(capsys, *VERIFY).splitlines()
+    assert sum(line.startswith("proved: no ") for line in lines) == len(TWO)
+    for family in TWO:
+        assert any(line.startswith(f"of proofs.json: {family}: checked records") for line in lines)
+    assert lines[-1] == "verified: 2 of 2 families"
+
+
+def test_the_function_says_the_same(bundle):
+    found = verify(bundle, "original.csv", "masked.csv")
+    assert found
+    assert found.rejected is None
+    assert tuple(found.parts) == TWO
+    for kept in bundle["certificates"]:
+        result = found.parts[kept["aggregator"]]
+        assert (result.linked, result.linked_upper_bound) == (
+            kept["fit"]["linked"],
+            kept["fit"]["linked_upper_bound"],
+        )
+    assert json.loads(found.to_json())["certificates"]["owa"]["verified"]
+    assert "owa: VerificationResult(verified" in repr(found)
+
+
+def test_one_forged_family_is_found_beside_the_others(bundle, capsys):
+    forged = bundle["certificates"][1]
+    forged["fit"]["linked_upper_bound"] -= 1
+    keep_bundle(bundle)
+    assert main(VERIFY) == 1
+    caught = capsys.readouterr()
+    assert caught.err.startswith("rejected: owa: ")
+    assert caught.out.endswith("verified: 1 of 2 families\n")
+    found = verify("proofs.json", "original.csv", "masked.csv")
+    assert not found
+    assert str(found.rejected).startswith("owa: ")
+    assert [name for name, one in found.parts.items() if not one] == ["owa"]
+    assert not json.loads(found.to_json())["verified"]
+
+
+def without(key):
+    def change(content):
+        del content["certificates"][0][key]
+
+    return change
+
+
+def empty(content):
+    content["certificates"] = []
+
+
+def twice(content):
+    content["certificates"].append(copy.deepcopy(content["certificates"][0]))
+
+
+def nameless(content):
+    content["certificates"][1]["fit"]["aggregator"] = 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("fit"), "certificate 1 has no 'fit'; give the file that `report --certificate` wrote"),
+        (empty, "proofs.json has no certificate: the report that wrote it says why"),
+        (twice, "has two certificates of 'weighted-mean'; give the file as it was written"),
+        (nameless, "certificate 2: its fit does not say of which family it is"),
+    ],
+)
+def test_a_bundle_that_was_not_written_so(change, message, bundle, capsys):
+    change(bundle)
+    keep_bundle(bundle)
+    assert main(VERIFY) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_that_a_bundle_does_not_need(bundle, capsys):
+    option, value = "--attributes", "age"
+    keep_bundle(bundle)
+    message = f"proofs.json holds fits with their certificates: leave {option} out"
+    refuse(capsys, message, *VERIFY, option, value)

@@ -10,11 +10,7 @@ import pytest
 from cli_runs import check_golden, refuse, run
 from linker_cases import persons
 
-from linkrisk import link
-from linkrisk.solver.linkage.probabilistic.blocking import parse_pass
-from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
-from linkrisk.solver.linkage.registry import make_linker
-from linkrisk.solver.run.errors import UsageError
+from linkrisk import find_links, link
 
 FILES = ["link", "--original", "a.csv", "--masked", "b.csv", "--method", "prl", "--id", "id"]
 COLUMNS = [
@@ -53,7 +49,7 @@ def test_what_is_printed_and_written(capsys):
 
 @pytest.mark.parametrize(
     "more",
-    [["--linked-leave"], ["--frequency-weights"], ["--direction", "masked-to-original"], ["--ties", "share"]],
+    [["--linked-leave", "--ties", "share"], ["--frequency-weights", "--direction", "masked-to-original"]],
 )
 def test_options(more, capsys):
     printed = run(capsys, *ARGV, *more, "--json", "link.json")
@@ -62,9 +58,8 @@ def test_options(more, capsys):
     assert f"{again}wrote link.json\n".splitlines()[2:] == printed.splitlines()[2:]
 
 
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
-def test_clerical_pairs_are_written_decided_and_read_back(direction, capsys):
-    argv = [*ARGV, *BAND, "--one-to-one", "greedy", "--direction", direction]
+def test_clerical_pairs_are_written_decided_and_read_back(capsys):
+    argv = [*ARGV, *BAND, "--one-to-one", "greedy", "--direction", "masked-to-original"]
     run(capsys, *argv, "--clerical", "clerical.csv", "--links", "before.csv")
     pairs = pd.read_csv("clerical.csv")
     assert pairs.columns.tolist()[:5] == ["pass", "original", "masked", "weight", "probability"]
@@ -121,25 +116,7 @@ def test_from_python():
     assert not len(again.clerical)
 
 
-def test_settings_given_as_text_are_those_of_the_command_line():
-    assert make_linker(
-        "prl", {"passes": ["a[:3],b"], "clerical_band": "0.2,0.9", "blocking": ()}
-    ) == Probabilistic(passes=(parse_pass("a[:3],b"),), clerical_band=(0.2, 0.9))
-    with pytest.raises(UsageError) as error:
-        make_linker("prl", {"passes": ["f(a)"]})
-    assert str(error.value).startswith("passes: unknown function 'f' in pass 'f(a)'; use one of soundex")
-
-
 REFUSED = {
-    "unknown column": (
-        [*FILES, *COLUMNS, "--pass", "zip"],
-        "a.csv has no column 'zip' (key); there are: surname, name, town, age, born, id",
-    ),
-    "unknown function": (
-        [*FILES, "--pass", "soundx(surname)"],
-        "--pass: unknown function 'soundx' in pass 'soundx(surname)'; use one of soundex, metaphone, nysiis, "
-        "lower, year, month, day",
-    ),
     "band": (
         [*ARGV, "--clerical-band", "0.5"],
         "--clerical-band: '0.5' is not a band; write two match probabilities like 0.5,0.9",
@@ -147,10 +124,6 @@ REFUSED = {
     "threshold": (
         [*ARGV, "--one-to-one", "greedy", "--threshold", "3"],
         "passes link from the upper end of --clerical-band, or as the error rates say: leave --threshold out",
-    ),
-    "another method": (
-        [*FILES[:5], "--method", "dbrl", "--id", "id", "--pass", "town"],
-        "dbrl takes no --pass; it takes --weights, --differences, --standardisation, --masking, --missing",
     ),
     "links without passes": (
         [*FILES, *COLUMNS, "--links", "out.csv"],
@@ -163,18 +136,6 @@ REFUSED = {
     "decisions without passes": (
         [*FILES, *COLUMNS, "--decisions", "a.csv"],
         "--decisions is about pairs of passes: give --method prl with --pass, or leave it out",
-    ),
-    "no table": (
-        [*ARGV, "--clerical", "a.csv"],
-        "--clerical a.csv would overwrite the --original file: give another name",
-    ),
-    "the same file": (
-        [*ARGV, "--clerical", "x.csv", "--links", "x.csv"],
-        "--links and --clerical both name x.csv: give each a different file",
-    ),
-    "over the decisions": (
-        [*ARGV, "--clerical", "b.csv", "--decisions", "b.csv"],
-        "--clerical b.csv would overwrite the --decisions file: give another name",
     ),
 }
 
@@ -200,15 +161,10 @@ DECISIONS = {
         "original,masked,decision\np8,p1,non-link\n",
         "decisions.csv, row 1: 'p1' is no record of the masked file; use the labels that --clerical writes",
     ),
-    "no record": (
-        "original,masked,decision\n,p8,non-link\n",
-        "decisions.csv, row 1: '' is no record of the original file; use the labels that --clerical writes",
-    ),
     "both": (
         "original,masked,decision\np8,p9,link\np9,p9,non-link\np8,p9,non-link\n",
         "decisions.csv, row 3: the pair was decided otherwise in a row before; leave one of the two out",
     ),
-    "empty": ("", "decisions.csv is empty; it needs a header and records"),
 }
 
 
@@ -217,3 +173,144 @@ def test_decisions_that_cannot_be_read(name, capsys):
     text, message = DECISIONS[name]
     Path("decisions.csv").write_text(text, encoding="utf-8")
     refuse(capsys, message, *ARGV, "--decisions", "decisions.csv")
+
+
+UNKNOWN = ["link", "--original", "a.csv", "--masked", "b.csv", "--method", "prl"]
+
+
+JUDGED = ["--clerical-band", "0.05,0.8", "--one-to-one", "hungarian"]
+
+
+FIND = ["find-links", *UNKNOWN[1:]]
+
+
+FIND_ALL = [*FIND, *COLUMNS, *PASSES, *JUDGED]
+
+
+NAMED = ["--original-id", "number", "--masked-id", "case"]
+
+
+OF_TRUTH = {"right", "lost", "lost_so_far", "precision", "recall", "records", "linked_upper_bound",
+            "one_to_one", "records_table", "precision_recall", "most_probable_claim"}  # fmt: skip
+
+
+@pytest.fixture
+def unknown(_files):
+    """As nobody knows which record is which."""
+    first, second = persons(120, seed=1)
+    first.assign(number=[f"p{at}" for at in range(120)]).to_csv("a.csv", index=False)
+    second.assign(case=[f"{at:03}" for at in range(120)])[5:].sample(frac=1.0, random_state=0).to_csv(
+        "b.csv", index=False
+    )
+
+
+def words(found):
+    """All keys of a JSON, and all its values that are no object or list."""
+    if isinstance(found, dict):
+        return set(found).union(*map(words, found.values()))
+    return set().union(*map(words, found)) if isinstance(found, list) else set()
+
+
+@pytest.mark.usefixtures("unknown")
+def test_what_is_found_is_printed_and_written(capsys):
+    argv = [*FIND_ALL, *NAMED, "--json", "link.json", "--links", "links.csv", "--clerical", "clerical.csv"]
+    check_golden("find-links", run(capsys, *argv))
+    written = json.loads(Path("link.json").read_text("utf-8"))
+    links = pd.read_csv("links.csv", dtype=str)
+    found = written["passes"]
+    assert found["linked"] == len(links) == sum(one["linked"] for one in found["passes"])
+    assert not words({name: part for name, part in written.items() if name != "parameters"}) & OF_TRUTH
+    assert (written["queries"], written["candidates"], written["alignment"]) == (120, 115, "unknown")
+    assert written["matching"] == "hungarian"
+    assert 0 < found["passes"][0]["estimated_lost"] < 1
+    assert found["estimated_missed"] >= found["passes"][-1]["estimated_lost_so_far"] > 0
+    # The persons are the same in both files, and their names say so to us alone.
+    assert (links["original"].str[1:].astype(int) == links["masked"].astype(int)).mean() > 0.95
+    assert set(links["masked"].str.len()) == {3}
+
+
+@pytest.mark.usefixtures("unknown")
+def test_the_links_are_those_of_files_with_known_partners(capsys):
+    frames = pd.read_csv("a.csv", dtype=str), pd.read_csv("b.csv", dtype=str)
+    frames[0].assign(id=frames[0].pop("number").str[1:]).to_csv("c.csv", index=False)
+    frames[1].assign(id=frames[1].pop("case").astype(int)).to_csv("d.csv", index=False)
+    known = ["link", "--original", "c.csv", "--masked", "d.csv", "--method", "prl", "--id", "id"]
+    run(capsys, *known, *COLUMNS, *PASSES, *JUDGED, "--links", "known.csv")
+    run(capsys, *FIND_ALL, *NAMED, "--links", "links.csv")
+    one, other = pd.read_csv("known.csv"), pd.read_csv("links.csv")
+    assert one["masked"].tolist() == other["masked"].tolist()
+    assert one["weight"].tolist() == other["weight"].tolist()
+
+
+@pytest.mark.usefixtures("unknown")
+def test_records_are_called_by_their_rows(capsys):
+    run(capsys, *FIND_ALL, "--direction", "masked-to-original", "--links", "rows.csv")
+    run(capsys, *FIND_ALL, "--direction", "masked-to-original", *NAMED, "--links", "named.csv")
+    rows, named = pd.read_csv("rows.csv"), pd.read_csv("named.csv", dtype=str)
+    names = pd.read_csv("a.csv")["number"], pd.read_csv("b.csv", dtype=str)["case"]
+    for side, column in zip(("original", "masked"), names, strict=True):
+        assert column[rows[side] - 1].tolist() == named[side].tolist()
+
+
+@pytest.mark.usefixtures("unknown")
+def test_a_share_that_cannot_be_estimated_is_not_told(capsys):
+    printed = run(capsys, *FIND, *COLUMNS, *PASSES[:2], "--json", "link.json")
+    assert "expected to be missed  - of all links" in printed
+    assert printed.splitlines()[-2] == (
+        "note: the share of links that are missed cannot be estimated: every pass needs surname, town; add "
+        "one that does not"
+    )
+    found = json.loads(Path("link.json").read_text("utf-8"))["passes"]
+    assert found["estimated_missed"] is None
+    assert found["passes"][0]["estimated_lost"] is None
+
+
+@pytest.mark.usefixtures("unknown")
+def test_links_are_found_from_python():
+    parameters = {"passes": ["soundex(surname),town", "year(born),name[:2]"], "clerical_band": "0.05,0.8"}
+    nominal = ["surname", "name", "town", "born"]
+    found = find_links("a.csv", "b.csv", masked_id="case", nominal=nominal, parameters=parameters)
+    assert (
+        repr(found) == f"FoundLinks(prl, original-to-masked: {len(found.links)} links of 120 and 115 records)"
+    )
+    assert found.passes.precision is None
+    assert found.passes.recall is None
+    assert found.passes.right is None
+    assert found.links["masked"].str.len().eq(3).all()
+    assert found.clerical["decision"].isna().all()
+    assert json.loads(found.to_json())["passes"]["linked"] == len(found.links)
+    schema = {"attributes": [{"name": "case", "role": "record-id"}]}
+    again = find_links("a.csv", "b.csv", nominal=nominal, parameters=parameters, schema=schema)
+    assert again.links["masked"].tolist() == found.links["masked"].tolist()
+
+
+NOT_FOUND = {
+    "lengths": (
+        [*UNKNOWN, *COLUMNS, *PASSES],
+        "a.csv has 120 records and b.csv has 115: name the column that identifies them in both with --id, or "
+        "take `find-links` if nobody knows which record is which",
+    ),
+    "another method": (
+        [*FIND[:5], "--method", "dbrl"],
+        "dbrl is judged by the true links and says nothing without them: give --method prl with --pass, or "
+        "take `link`, which knows the true links",
+    ),
+    **{
+        option: (
+            [*FIND_ALL, f"--{option}"],
+            f"unknown option '--{option}' (see `python -m solver find-links --help`)",
+        )
+        for option in ("row-by-row", "training")
+    },
+    "unknown name": (
+        [*FIND_ALL, "--masked-id", "code"],
+        "b.csv has no column 'code' (--masked-id); there are: surname, name, town, age, born, case",
+    ),
+}
+
+
+@pytest.mark.usefixtures("unknown")
+@pytest.mark.parametrize("name", NOT_FOUND)
+def test_what_cannot_be_found(name, capsys):
+    argv, message = NOT_FOUND[name]
+    refuse(capsys, message, *argv)

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from cli_runs import check_golden, refuse, run, without_seconds
+from cli_runs import check_golden, run, without_seconds
 from small_files import NAMES, csv_text, noisy, survey
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
@@ -52,29 +52,3 @@ def test_sources_and_versions(releases, capsys):
     assert joined.splitlines()[1:-1] == whole.splitlines()[1:-1]
     twice = run(capsys, "risk", "--original", "all.csv", "--original", "all.csv", "--versions", *argv)
     assert twice.splitlines()[:-1] == whole.splitlines()[:-1]
-
-
-def test_what_is_refused(releases, capsys):
-    changed = survey(33)
-    changed[4][0] += 1
-    write("other.csv", changed)
-    both = ["risk", "--original", "all.csv", "--original", "other.csv", *releases]
-    old, new = survey(33)[4][0], changed[4][0]
-    refuse(
-        capsys,
-        f"all.csv and other.csv disagree on column 'age' of record '104': '{old}' and '{new}'; correct one "
-        "of them, rename the column if it is another attribute, or give versions of one file with --versions",
-        *both,
-    )
-    refuse(
-        capsys,
-        "--json r1.csv would overwrite the --masked file: give another name",
-        *both,
-        "--json",
-        "r1.csv",
-    )
-    refuse(
-        capsys,
-        "the masked file is missing: give both --original and --masked, or neither",
-        "risk", "--original", "all.csv", "--original", "all.csv", "--id", "id",
-    )  # fmt: skip

@@ -21,9 +21,9 @@ import pytest
 from cli_runs import PAIR, check_golden, without_seconds
 
 import linkrisk.__main__
-from linkrisk.solver.commands.program import main
+from linkrisk.solver.commands.program import as_called, main, program
 from linkrisk.solver.commands.progress import SILENT, ProgressLine, ProgressLog, limit_of, progress_line
-from linkrisk.solver.run.progress import MEASURES, Progress
+from linkrisk.solver.run.progress import Progress
 
 pty = pytest.importorskip("pty", reason="no pseudo-terminals on this system")
 
@@ -38,6 +38,39 @@ def start(*argv: str, **streams) -> subprocess.Popen:
     return subprocess.Popen([*SOLVER, *argv], env=ENVIRONMENT, **streams)
 
 
+CONSOLE = Path(sys.executable).with_name("linkrisk")
+
+
+def test_the_console_script_is_this_program():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, _, function = project["scripts"]["linkrisk"].partition(":")
+    assert getattr(importlib.import_module(module), function) is linkrisk.__main__.start
+
+
+@pytest.mark.parametrize(
+    ("start", "called"),
+    [
+        (SOLVER, "python -m solver"),
+        ([sys.executable, "-m", "linkrisk"], "python -m linkrisk"),
+        pytest.param(
+            [CONSOLE], "linkrisk", marks=pytest.mark.skipif(not CONSOLE.exists(), reason="is not installed")
+        ),
+    ],
+)
+def test_it_goes_by_the_name_that_it_was_called_by(start, called):
+    done = subprocess.run([*start, "fitt"], env=ENVIRONMENT, capture_output=True, text=True)
+    message = f"error: unknown command 'fitt': did you mean 'fit'? (see `{called} --help`)\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize("path", ["/usr/local/bin/linkrisk", "linkrisk.exe"])
+def test_a_program_that_is_installed(monkeypatch, path):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    monkeypatch.setattr(sys, "argv", [path, "fit"])
+    assert program() == "linkrisk"
+    assert as_called(["fit", "--original", "my file.csv"]) == "linkrisk fit --original 'my file.csv'"
+
+
 def test_the_default_pair_in_a_process_of_its_own(tmp_path):
     done = subprocess.run([*SOLVER, "fit"], env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")  # no progress where there is no terminal
@@ -45,45 +78,16 @@ def test_the_default_pair_in_a_process_of_its_own(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_evaluate_names_the_default_pair(tmp_path, capsys):
-    weights = {"radius_mean": 0.7, "texture_mean": 0.3}
-    path = tmp_path / "mine.json"
-    path.write_text(json.dumps({"parameters": {"weights": weights}, "attributes": list(weights)}), "utf-8")
-    assert main(["evaluate", "--parameters", str(path)]) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert first == "wdbc, first 400 records, microaggregated: 400 records, 2 attributes"
-
-
-def test_the_console_script_is_this_program():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    module, _, function = project["scripts"]["linkrisk"].partition(":")
-    assert getattr(importlib.import_module(module), function) is linkrisk.__main__.start
-    script = Path(sys.executable).with_name("linkrisk")
-    if not script.exists():
-        pytest.skip("the project is not installed in this environment, so there is no console script")
-    done = subprocess.run([script, "fitt"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: unknown command 'fitt': did you mean 'fit'? (see `linkrisk --help`)\n"
-
-
-def test_bad_usage_in_a_process_of_its_own():
-    done = subprocess.run([*SOLVER, "fit", "--ties", "no"], env=ENVIRONMENT, capture_output=True, text=True)
-    message = "error: unknown --ties 'no': choose one of strict, share\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
-
-
 # Streams that fail
 
 
-@pytest.mark.parametrize("argv", [["fit", *PAIR, "--json", "out.json"], ["--help"]])
-def test_a_reader_that_goes_away_is_no_error(argv, survey_folder):
-    process = start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def test_a_reader_that_goes_away_is_no_error(survey_folder):
+    process = start("fit", *PAIR, "--json", "out.json", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
-    assert (process.wait(PATIENCE), errors) == (1 if argv[0] == "fit" else 0, b"")
-    if argv[0] == "fit":
-        assert json.loads((survey_folder / "out.json").read_text("utf-8"))["linked"] == 23
+    assert (process.wait(PATIENCE), errors) == (1, b"")
+    assert json.loads((survey_folder / "out.json").read_text("utf-8"))["linked"] == 23
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
@@ -221,25 +225,13 @@ def test_progress_and_ctrl_c_on_a_terminal():
 
 
 @pytest.mark.usefixtures("survey_folder")
-def test_sigterm_stops_a_fit_with_what_it_has():
-    """As batch queues send it; `timeout` sends it twice."""
-    terminal = Terminal("fit", "--margin", "0.2", "--time-limit", "none", "--json", "out.json")
-    terminal.wait_for(r"proving: linked \d+, at most \d+")
-    for _ in range(2):
-        terminal.process.send_signal(signal.SIGTERM)
-    code, printed = terminal.end()
-    assert code == 0
-    assert "not proven: stopped before the end; a longer run narrows the interval" in printed
-    result = json.loads(Path("out.json").read_text(encoding="utf-8"))
-    assert (result["status"], result["limit"]) == ("interrupted", "user")
-
-
-@pytest.mark.usefixtures("survey_folder")
 def test_sigterm_leaves_the_whole_page_of_a_report():
+    """As batch queues send it; `timeout` sends it twice."""
     asked = ["--aggregator", "choquet", "--measures", "uniqueness", "--time-limit", "none"]
     terminal = Terminal("report", *asked, "--json", "out.json", "--output", "page.html")
     terminal.wait_for(r"linked \d+, at most \d+")
-    terminal.process.send_signal(signal.SIGTERM)
+    for _ in range(2):
+        terminal.process.send_signal(signal.SIGTERM)
     code, printed = terminal.end()
     assert (code, printed.splitlines()[-2:]) == (0, ["wrote page.html", "wrote out.json"])
     assert json.loads(Path("out.json").read_text(encoding="utf-8"))["format"] == "linkrisk-report"
@@ -247,33 +239,16 @@ def test_sigterm_leaves_the_whole_page_of_a_report():
 
 
 @pytest.mark.usefixtures("survey_folder")
-def test_progress_of_compare_names_the_backend():
-    terminal = Terminal("compare", *PAIR, "--backends", "scipy")
-    terminal.wait_for(r"\d\.\d s  solving on scipy")
-    code, printed = terminal.end()
-    assert code == 0
-    assert "1 of 1 claim a proof" in printed
-    assert "solving" not in printed
-
-
-@pytest.mark.usefixtures("survey_folder")
-def test_risk_says_what_it_measures_on_a_terminal():
-    terminal = Terminal("risk", *PAIR, "--measures", "uniqueness")
-    code, printed = terminal.end()
-    assert code == 0, terminal.shown
-    assert "At worst 83.3 %" in printed
-
-
-@pytest.mark.usefixtures("survey_folder")
-def test_ctrl_c_stops_compare_with_what_it_has():
+def test_compare_names_the_backend_and_stops_with_what_it_has():
     terminal = Terminal(
         "compare", "--margin", "0.2", "--no-start", "--backends", "highs,scipy", "--json", "out.json"
     )
-    terminal.wait_for("solving on highs")
+    terminal.wait_for(r"\d\.\d s  solving on highs")
     terminal.press_ctrl_c()
     code, printed = terminal.end()
     assert code == 0
     assert "0 of 1 claim a proof; no two contradict each other" in printed
+    assert "solving" not in printed
     (row,) = json.loads(Path("out.json").read_text(encoding="utf-8"))["backends"]
     assert (row["backend"], row["status"], row["limit"]) == ("highs", "interrupted", "user")
     assert row["linked_upper_bound"] is None or row["linked_upper_bound"] <= 400
@@ -307,41 +282,27 @@ class Screen:
             assert self.drawings.acquire(timeout=PATIENCE)
 
 
-def test_no_error_stream_no_progress(monkeypatch):
-    monkeypatch.delenv(SILENT, raising=False)
-    monkeypatch.setattr(sys, "stderr", None)
-    with progress_line("reading") as line:
-        assert line is None
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_can_be_silenced(terminal, monkeypatch):
-    monkeypatch.setenv(SILENT, "none")
-    monkeypatch.setattr(sys, "stderr", Screen(terminal=terminal))
+@pytest.mark.parametrize(
+    ("stream", "shown"), [(Screen(), "none"), (Screen(terminal=False), "none"), (None, None)]
+)
+def test_progress_can_be_silenced(stream, shown, monkeypatch):
+    monkeypatch.setenv(SILENT, shown) if shown else monkeypatch.delenv(SILENT, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
     with progress_line("reading") as line:
         assert line is None
 
 
 def test_a_log_gets_a_plain_line_now_and_then():
     log = Screen(terminal=False)
-    line = ProgressLog(log, "reading", first=0.01, every=0.01)
+    line = ProgressLog(log, "reading", 30.0, first=0.01, every=0.01)
     line.report(Progress(1.0, 352.0, 354.0, "compare", "about 40 s for a look at all records"))
     while log.written.count("\n") < 2:
         threading.Event().wait(0.01)
     line.close()
     first = log.written.splitlines()[-1]
-    assert first.endswith(
-        " s  comparing: linked 352, at most 354, gap 2, about 40 s for a look at all records"
-    )
+    words = "comparing: linked 352, at most 354, gap 2, about 40 s for a look at all records"
+    assert re.fullmatch(rf"\d+\.\d of at most 30 s  {words}", first)
     assert "\r" not in log.written
-
-
-def test_a_log_says_how_long_it_may_take():
-    log = Screen(terminal=False)
-    line = ProgressLog(log, "reading", 30.0, first=0.01, every=1e6)
-    log.wait(1)
-    line.close()
-    assert re.fullmatch(r"\d+\.\d of at most 30 s  reading\n", log.written)
 
 
 @pytest.mark.parametrize(
@@ -384,24 +345,14 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
     assert screen.written.endswith("\r" + " " * 79 + "\r")
 
 
-def test_the_line_says_the_gap_and_how_much_was_done():
-    _, (shown,) = drawn(Progress(1.0, 352.0, 354.0, "hitting sets", "1085 cores"))
-    assert shown[10:].rstrip() == "proving: linked 352, at most 354, gap 2, 1085 cores  (Ctrl-C stops)"
-
-
 def test_the_line_names_the_part_of_a_longer_call():
     part = Progress(1.0, 320.0, 323.0, "hitting sets", "1085 cores", "mahalanobis", 400.0, 0.375)
     _, (shown,) = drawn(part)
     assert shown[10:].rstrip() == "38% proving mahalanobis: linked 320, at most 323  (Ctrl-C stops)"
 
 
-def test_counts_may_be_whole_numbers():
-    _, (shown,) = drawn(Progress(1.0, 324, 333, MEASURES, "", "uniqueness", 400, 0.75))
-    assert shown[10:].rstrip() == "75% measuring uniqueness: linked 324, at most 333  (Ctrl-C stops)"
-
-
-@pytest.mark.parametrize("phase", ["attack", "build", "solve"])
-def test_the_advice_is_not_cut_off_on_80_columns(phase):
+def test_the_advice_is_not_cut_off_on_80_columns():
+    phase = "attack"
     _, (shown,) = drawn(Progress(1.0, 123456.25, 234567.25, phase))
     assert shown.rstrip().endswith("(Ctrl-C: stop with this)")
     _, (shown,) = drawn(Progress(1.0, 123456.25, 234567.25, phase), limit=36000.0)

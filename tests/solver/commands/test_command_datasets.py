@@ -95,12 +95,6 @@ def test_fetch_writes_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert pd.read_parquet("w.parquet").shape == (569, 31)
 
 
-def test_fetch_says_where_the_file_is(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = _run(capsys, "fetch", "iris")
-    assert code == 0
-    assert Path(out.strip()).is_file()
-
-
 @pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LINKRISK_DATA", str(FOLDER))
@@ -115,15 +109,10 @@ def test_local_folder(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     ("arguments", "message"),
     [
         (("show", "sensus"), "there is no data set named 'sensus'; did you mean 'census'?"),
-        (("fetch", "irisses"), "there is no data set named 'irisses'; did you mean 'iris'?"),
         (
             ("fetch", "iris", "--output", "i.doc"),
             "i.doc: the suffix '.doc' is not known; use one of .csv, .tsv, .tab, .txt, .parquet, .pq, "
             ".feather, .arrow, .xlsx, .sav, .zsav, .dta, .sas7bdat, .xpt, .rds, .rdata, .rda, .asc, .dat",
-        ),
-        (
-            ("show",),
-            "the following arguments are required: NAME (see `python -m solver datasets show --help`)",
         ),
         ((), "the following arguments are required: ACTION (see `python -m solver datasets --help`)"),
     ],

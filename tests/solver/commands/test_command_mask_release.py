@@ -108,18 +108,8 @@ def test_a_record_keeps_who_is_who_and_nothing_else_tells_it(capsys):
 
 def test_without_chance_in_the_method_the_order_has_a_seed(capsys):
     def made(name, *options):
-        run(
-            capsys,
-            "mask",
-            "--input",
-            "firms.csv",
-            "--method",
-            "rounding base=5 attributes=turnover",
-            *options,
-            "--shuffle",
-            "--output",
-            name,
-        )
+        method = ("--method", "rounding base=5 attributes=turnover")
+        run(capsys, "mask", "--input", "firms.csv", *method, *options, "--shuffle", "--output", name)
         return pd.read_csv(name)
 
     assert made("a.csv", "--seed", "4").equals(made("b.csv", "--seed", "4"))
@@ -130,22 +120,9 @@ def test_without_chance_in_the_method_the_order_has_a_seed(capsys):
 
 
 def test_a_step_of_a_protocol_does_it_again(capsys):
-    run(
-        capsys,
-        "mask",
-        "--input",
-        "firms.csv",
-        *METHOD,
-        "--shuffle",
-        "--renumber",
-        "no,home",
-        "--drop",
-        "firm",
-        "--protocol",
-        "steps.toml",
-        "--output",
-        "out.csv",
-    )
+    options = ("--shuffle", "--renumber", "no,home", "--drop", "firm")
+    files = ("--protocol", "steps.toml", "--output", "out.csv")
+    run(capsys, "mask", "--input", "firms.csv", *METHOD, *options, *files)
     run_protocol("steps.toml", "again.csv")
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
     Path("steps.toml").write_text(
@@ -158,15 +135,7 @@ def test_a_step_of_a_protocol_does_it_again(capsys):
     assert Path("same.csv").read_bytes() == Path("kept.csv").read_bytes()
 
 
-def test_in_python_the_labels_of_rows_do_not_tell_either():
-    made = mask(firms(), "noise percent=20 attributes=turnover", shuffle=True, drop=["firm"], seed=1)
-    assert made.table.index.equals(pd.RangeIndex(N))
-    assert made.release.order is not None
-    before = firms().iloc[made.release.order].reset_index(drop=True)
-    pd.testing.assert_frame_equal(made.table[["no", "home", "boss"]], before[["no", "home", "boss"]])
-
-
-@pytest.mark.parametrize("suffix", ["sav", "dta", "parquet", "xlsx"])
+@pytest.mark.parametrize("suffix", ["sav", "xlsx"])
 def test_all_formats(suffix):
     made = mask("firms.csv", "noise percent=20 schema=firms.toml", shuffle=True, renumber=["no"], seed=1)
     made.write(f"out.{suffix}")
@@ -178,9 +147,7 @@ def test_all_formats(suffix):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--drop", "frm"), "firms.csv has no column 'frm' (--drop); did you mean 'firm'?"),
         (("--drop", "turnover"), "turnover is masked by noise: leave it out of --drop"),
-        (("--renumber", "turnover"), "turnover is masked by noise: leave it out of --renumber"),
         (("--drop", "no", "--renumber", "no"), "no is dropped: leave it out of --renumber"),
     ],
 )
@@ -191,7 +158,7 @@ def test_what_cannot_be_done(capsys, options, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        *((content, NO_ORDER) for content in ("{}", '{"order": [1, "2"]}', "nothing")),
+        *((content, NO_ORDER) for content in ('{"order": [1, "2"]}', "nothing")),
         ('{"order": [1, 1]}', ": its order does not have every record once; it is damaged"),
         ('{"order": [2, 1]}', "is about 2 records and original has 40: give the two files of that masking"),
     ],

@@ -18,7 +18,6 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.number_text import reading
 from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.errors import LinkriskError
-from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
 
 PEOPLE = """id,town,sex,trade,pay
@@ -93,7 +92,7 @@ def made_by(*steps):
     return MADE[steps]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.sampled_from([NOISE, PRAM, SUPPRESS, SHUFFLED]), min_size=1, max_size=4))
 def test_steps_are_undone_one_by_one(steps):
     """Undoing is as if the last steps had never been; undoing all gives the bytes of the input."""
@@ -105,7 +104,7 @@ def test_steps_are_undone_one_by_one(steps):
     assert Path("undone.csv").read_bytes() == Path("people.csv").read_bytes()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".sav", ".xlsx", ".parquet", ".dta"])
+@pytest.mark.parametrize("suffix", [".csv", ".sav", ".xlsx"])
 def test_the_same_protocol_gives_the_same_file(suffix):
     pd.read_csv("people.csv").to_parquet("people.parquet")
     run_protocol(written(NOISE, SHUFFLED, head='[input]\nfile = "people.parquet"\n'), f"one{suffix}")
@@ -148,14 +147,6 @@ def test_commands_add_their_steps(capsys):
         assert Path("again.csv").read_bytes() == Path(name).read_bytes()
 
 
-def test_tables_with_thresholds_are_added_as_they_were_given(capsys):
-    asked = ["--keys", "town,sex,trade", "--table", "town,sex=2", "--table", "sex,trade"]
-    common = ["--output", "one.csv", "--protocol", "made.toml"]
-    run(capsys, "suppress", "--input", "people.csv", *asked, *common)
-    run_protocol("made.toml", "again.csv")
-    assert Path("again.csv").read_bytes() == Path("one.csv").read_bytes()
-
-
 # What is refused
 
 
@@ -171,16 +162,6 @@ def test_a_step_goes_on_where_the_last_one_ended(capsys):
     gone = ["--input", "gone.csv", "--output", "two.csv"]
     refuse(capsys, "gone.csv cannot be read: there is no such file", *command, *gone)
     assert not Path("two.csv").exists()
-
-
-def test_an_answer_that_is_there_already(capsys):
-    """Of another protocol of this name, which is gone: it may be the only copy."""
-    Path("made.answer1.json").write_text("{}", encoding="utf-8")
-    refuse(
-        capsys,
-        "made.answer1.json exists and may be the only copy of a seed; give this record another name",
-        *["suppress", "--input", "people.csv", "--k", "2", "--output", "one.csv", "--protocol", "made.toml"],
-    )
 
 
 def test_another_input_is_noticed():
@@ -220,19 +201,13 @@ STEP = "steps.toml, step 1: "
     [
         ("", 'steps.toml: it does not say of what it is; write [input] with file = "..."'),
         (INPUT, "steps.toml has no step; write [[step]] with a command"),
-        ("[input\n", "steps.toml is not valid TOML: Expected ']' at the end of a table declaration"),
         (
             f"{INPUT}colour = 1\n{NOISE}",
             "steps.toml, input: there is no 'colour'; it has file, sha256, decimal and thousands",
         ),
         (f"{INPUT}{NOISE}\n[steps]\n", "steps.toml: there is no 'steps' in a protocol; did you mean 'step'?"),
-        (f"{INPUT}[[step]]\n", f"{STEP}it needs command = one of 'mask', 'suppress'"),
-        (f'{INPUT}[[step]]\ncommand = "mask"\n', f"{STEP}mask needs method = "),
         (f"{INPUT}{SUPPRESS}kk = 3\n", f"{STEP}suppress knows no 'kk'"),
-        (f'{INPUT}{SUPPRESS}tables = ["a,=3"]\n', f"{STEP}tables must be a list of tables"),
         (f'{INPUT}{NOISE}sha256 = "12"\n', f"{STEP}sha256 must be 64 digits 0-9a-f"),
-        (f"{INPUT}{NOISE.replace('noise', 'noisy')}", "step 1: there is no masking method 'noisy'"),
-        (f"{INPUT}{SUPPRESS.replace('town', 'twon')}", "step 1: people.csv has no column"),
         (f"{INPUT}{NOISE}{NOISE.replace('pay', 'wage')}", "step 2: the file after step 1"),
         ('[input]\nfile = "none.csv"\n' + NOISE, "step 1: none.csv cannot be read"),
     ],
@@ -247,14 +222,6 @@ def test_bad_protocols(content, message):
     assert contents() == before
 
 
-def test_a_refusal_is_one_line(capsys):
-    refuse(
-        capsys,
-        "steps.toml, step 1: suppress knows no 'kk'; did you mean 'k'?",
-        *("run-protocol", written(SUPPRESS + "kk = 3\n"), "--output", "safe.csv"),
-    )
-
-
 def test_what_cannot_be_undone():
     path = written(NOISE)
     for undo in (-1, 2):
@@ -266,8 +233,7 @@ def test_what_cannot_be_undone():
         run_protocol(path, "people.csv")
 
 
-@pytest.mark.parametrize("option", ["--output", "--json", "--record"])
-def test_what_a_protocol_names_is_not_overwritten(option, capsys):
+def test_what_a_protocol_names_is_not_overwritten(capsys):
     for name, text in (("towns.csv", "Urk,*\nDelft,*\n"), ("more.csv", PEOPLE)):
         Path(name).write_text(text, encoding="utf-8")
     methods = [
@@ -275,10 +241,10 @@ def test_what_a_protocol_names_is_not_overwritten(option, capsys):
         "weight-calibration attributes=pay margins=sex like=more.csv",
     ]
     steps = [f'[[step]]\ncommand = "mask"\nmethod = "{method}"\n' for method in methods]
-    asked = ["run-protocol", written(*steps), *([] if option == "--output" else ["--output", "safe.csv"])]
+    asked = ["run-protocol", written(*steps), "--output", "safe.csv"]
     for name in ("towns.csv", "more.csv", "people.csv"):
-        message = f"{option} {name} would overwrite an input file: give another name"
-        refuse(capsys, message, *asked, option, name)
+        message = f"--json {name} would overwrite an input file: give another name"
+        refuse(capsys, message, *asked, "--json", name)
     with pytest.raises(UsageError, match=r"more\.csv is a file that the protocol names"):
         run_protocol("steps.toml", "more.csv")
 
@@ -318,15 +284,3 @@ def test_signs_in_numbers_are_kept_with_the_protocol(tmp_path, monkeypatch):
     Path("p.toml").write_text(f'[input]\nfile = "a.csv"\ndecimal = ";"\n{NOISE}', encoding="utf-8")
     with pytest.raises(DataError, match="decimal is ';'; give "):
         run_protocol("p.toml", "safe.csv")
-
-
-def test_a_step_that_is_added_keeps_the_signs_in_numbers(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    lines = ["pay;town", *(f"{1000 + at},5;{'ab'[at % 2]}" for at in range(8))]
-    Path("a.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    step = ["mask", "--method", "rounding base=10 attributes=pay", "--protocol", "p.toml"]
-    for source, output in (("a.csv", "b.csv"), ("b.csv", "c.csv")):
-        assert main([*step, "--input", source, "--output", output, "--decimal", ","]) == 0
-        assert 'decimal = ","\n' in Path("p.toml").read_text(encoding="utf-8")
-    assert main(["run-protocol", "p.toml", "--output", "again.csv"]) == 0, capsys.readouterr().err
-    assert Path("again.csv").read_bytes() == Path("c.csv").read_bytes()

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, check_golden, contents, refuse, run
-from report_cases import rows, section
+from report_cases import rows
 
 from linkrisk import verify
 from linkrisk.errors import spelled_by
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.documents.document import Document
 from linkrisk.solver.options.command_line import flag
 from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.result import dump_json
@@ -53,9 +52,8 @@ def test_the_page_can_be_made_again_from_every_json(capsys):
     run(capsys, *MADE)
     run(capsys, "report", "--saved", "r.json", "--output", "again.html")
     assert Path("again.html").read_bytes() == Path("r.html").read_bytes()
-    run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json", "--report", "risk.html")
     run(capsys, "fit", *PAIR, "--json", "fit.json", "--report", "fit.html")
-    for name in ("risk", "fit"):
+    for name in ("fit",):
         run(capsys, "report", "--saved", f"{name}.json", "--json", "again.json")
         again, own = (
             json.loads(Path("again.json").read_bytes()),
@@ -66,49 +64,6 @@ def test_the_page_can_be_made_again_from_every_json(capsys):
         assert {**again, "made": ""} == json.loads(dump_json({**expected, "made": ""}))
         verdict = expected["headline"]["verdict"]
         assert verdict in page_text(f"{name}.html")
-
-
-def test_a_sweep_has_a_page(capsys):
-    argv = [
-        "sweep",
-        "--original",
-        "original.csv",
-        "--method",
-        "noise percent=20",
-        "--aggregator",
-        "weighted-mean",
-    ]
-    more = [
-        "--measures",
-        "worst-case,information-loss",
-        "--workers",
-        "1",
-        "--report",
-        "s.html",
-        "--json",
-        "s.json",
-    ]
-    run(capsys, *argv, *more)
-    assert "noise percent=20" in Path("s.html").read_text(encoding="utf-8")
-    run(capsys, *MADE)
-    run(capsys, "risk", *PAIR, *SMALL, "--json", "risk.json")
-    run(capsys, "report", "--saved", "risk.json", "--saved", "s.json", "--json", "both.json")
-    both = Document.from_dict(json.loads(Path("both.json").read_bytes()))
-    assert rows(section(both, "cost"), "Maskings: their risk and their loss")[0][0] == "noise percent=20"
-
-
-def test_outside_readers(capsys):
-    run(capsys, *MADE, "--audience", "external")
-    text = Path("r.json").read_text(encoding="utf-8")
-    assert json.loads(text)["audience"] == "external"
-    for name in ("original.csv", "income", "python -m solver", "sha256", "seed"):
-        assert name not in text
-    refuse(
-        capsys,
-        "r.json: the report was made for external readers, and stays that: make it from the JSON of risk "
-        "instead",
-        *("report", "--saved", "r.json", "--audience", "internal", "--output", "x.html"),
-    )
 
 
 def test_the_json_is_that_of_the_golden_file(capsys):
@@ -144,21 +99,8 @@ def _without_machine(content, name=""):
     [
         ([*PAIR], "where to? give --output FILE.html, or --json FILE"),
         (
-            ["--saved", "no.json", "--output", "r.html"],
-            "cannot read no.json: no such file or directory",
-        ),
-        (
-            ["--saved", "original.csv", "--output", "r.html"],
-            "original.csv is no JSON of results: give what fit, risk, sweep, report, suppress or tables "
-            "wrote with --json",
-        ),
-        (
             ["--saved", "fit.json", *PAIR, "--output", "r.html"],
             "--saved measures nothing: leave --original out, or --saved",
-        ),
-        (
-            [*PAIR, "--output", "original.csv"],
-            "--output original.csv would overwrite the --original file: give another name",
         ),
     ],
 )
@@ -175,13 +117,6 @@ def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):
     assert main([*MADE, "--certificate", "proof.json"]) == 1
     assert contents() == before
     assert capsys.readouterr().err == "error: no page\n"
-
-
-def test_the_function_has_the_name_of_a_room():
-    import linkrisk
-    import linkrisk.solver.report
-
-    assert linkrisk.report.__module__ == "linkrisk.solver.report.operations.report"
 
 
 def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):

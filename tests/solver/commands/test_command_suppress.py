@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import check_golden, contents, refuse, run, squeezed
+from cli_runs import check_golden, refuse, run, squeezed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from key_tasks import ASKED, HOMES, PEOPLE
@@ -95,17 +95,9 @@ def test_what_is_printed_and_written(capsys):
     assert found["suppressed"] == {"town": 2, "sex": 1, "trade": 0}
 
 
-def test_without_an_output_nothing_is_written(capsys):
-    before = contents()
-    printed = run(capsys, *ASKED, "--levels", "town=1,sex=2,trade=3")
-    assert "a combination with a missing value is safe" in printed
-    assert contents() == before
-
-
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(
-    rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=12),
-    threshold=st.integers(1, 3),
+    rows=st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=2, max_size=12), threshold=st.integers(1, 3)
 )
 def test_no_fewer_values_will_do(rows, threshold):
     frame = pd.DataFrame(rows, columns=["a", "b", "c"])
@@ -152,13 +144,6 @@ def test_missing_values_of_the_input(missing):
     assert int(result.table.notna().sum().sum()) == kept[missing]
 
 
-def test_what_counting_the_output_finds():
-    frame = pd.DataFrame({"a": list("xxxy"), "b": list("uuvu")})
-    result = suppress(frame, k=2)
-    alike = result.table.fillna("*").value_counts()
-    assert result.after["own-category"] == alike[alike < 2].sum()
-
-
 def test_what_has_no_time_keeps_an_answer_and_a_bound():
     chance = np.random.default_rng(1)
     frame = pd.DataFrame(chance.integers(0, 3, (300, 8)), columns=list("abcdefgh")).astype(str)
@@ -184,13 +169,8 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--k", "2", "--risk", "0.2"],
-            "say in one way what is unsafe: by k, risk, levels, dimension, or tables",
-        ),
         (["--dimension", "4"], "tables of 4 dimensions of 3 key variables: give 1 to 3"),
         (["--levels", "zip=1"], "levels: 'zip' is no key variable; these are town, sex, trade"),
-        (["--table", "town,zip"], "tables: 'zip' is no key variable; these are town, sex, trade"),
         (
             ["--cost", "one", "--priority", "sex=2"],
             "priorities are for the cost 'priority', not 'one': leave one of them out",
@@ -198,10 +178,6 @@ def test_too_many_rows_to_compare_are_not_counted_again(monkeypatch):
         (["--priority", "sex=-1"], "the priority -1 of 'sex' is not between 0 and 10,000"),
         (["--household", "id"], "households need both: the column of their numbers, and their key variables"),
         (["--weight", "mass"], "people.csv has no column 'mass'; it has id, town, sex, trade"),
-        (
-            ["--output", "people.csv"],
-            "--output people.csv would overwrite the --input file: give another name",
-        ),
     ],
 )
 def test_bad_requests(options, message, capsys):
@@ -211,8 +187,6 @@ def test_bad_requests(options, message, capsys):
 @pytest.mark.parametrize(
     ("frame", "asked", "error", "message"),
     [
-        (HOMES.assign(street=list("abbbbbc")), {}, DataError, "household 1 has several values of 'street'"),
-        (HOMES.assign(home=[1, None, 2, 2, 3, 3, 4]), {}, DataError, "row 2: no household number"),
         (HOMES.assign(w=[1, 1, 1, 0, 1, 1, 1]), {"weight": "w"}, DataError, "column 'w', row 4: a sampling"),
         (HOMES, {"untouched": ["street", "sex", "age"]}, FormulationError, "which are not to be touched"),
         (HOMES, {"untouched": ["home"]}, UsageError, "untouched: 'home' is no key variable"),
@@ -221,12 +195,7 @@ def test_bad_requests(options, message, capsys):
 def test_bad_tables(frame, asked, error, message):
     with pytest.raises(error, match=message):
         suppress(
-            frame,
-            keys=["street", "sex", "age"],
-            k=2,
-            household="home",
-            household_keys=["street"],
-            **asked,
+            frame, keys=["street", "sex", "age"], k=2, household="home", household_keys=["street"], **asked
         )
 
 
@@ -251,8 +220,6 @@ def test_a_ghost_loses_its_value_with_its_key_variable(capsys):
     [
         ({"ghosts": {"zip": ["id"]}}, "ghosts: 'zip' is no key variable"),
         ({"ghosts": {"town": ["sex"]}}, "ghosts: 'sex' is a key variable itself; leave it out"),
-        ({"ghosts": {"town": ["zip"]}}, "ghosts: there is no column 'zip' to lose its value with 'town'"),
-        ({"ghosts": {"town": ["id"], "sex": ["id"]}}, "ghosts: 'id' is named twice"),
         ({"ghosts": {"town": ["id"]}, "problem": "joint"}, "the problem 'joint' knows none, leave them out"),
         ({"k": None, "levels": {"town": 1}, "threshold": {2: 1}}, "no threshold for tables of 1 dimensions"),
     ],
@@ -262,13 +229,7 @@ def test_what_ghosts_and_thresholds_cannot_be(asked, message):
         suppress("people.csv", **{"keys": ["town", "sex"], "k": 2, **asked})
 
 
-def test_a_ghost_stays_where_nothing_is_taken():
-    frame = pd.DataFrame({"a": [1, 1, 2, 2], "g": list("wxyz")})
-    result = suppress(frame, keys=["a"], k=2, ghosts={"a": ["g"]})
-    pd.testing.assert_frame_equal(result.table, frame)
-
-
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     rows=st.lists(st.tuples(*[st.sampled_from("xy")] * 3), min_size=1, max_size=9),
     limits=st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5)),
@@ -316,17 +277,8 @@ def test_levels_are_written_as_recoding_files(capsys):
     Path("tens.csv").write_text(TENS, encoding="utf-8")
     Path("made").mkdir()
     options = ["--problem", "joint", "--k", "2", "--keys", "town,age", "--hierarchy", "age=tens.csv"]
-    run(
-        capsys,
-        "suppress",
-        "--input",
-        "ages.csv",
-        *options,
-        "--write-recodings",
-        "made",
-        "--output",
-        "safe.csv",
-    )
+    files = ["--write-recodings", "made", "--output", "safe.csv"]
+    run(capsys, "suppress", "--input", "ages.csv", *options, *files)
     assert Path("made/age.grc").read_text(encoding="utf-8") == "thirties: 31-35\nforties: 41-42, 47\n"
     run(
         capsys, "mask", "--input", "ages.csv", "--method", "recode file=age=made/age.grc", "--output", "r.csv"
@@ -338,8 +290,6 @@ def test_recoding_files_of_nothing(capsys):
     Path("made").mkdir()
     message = "--write-recodings: no column was recoded code by code; leave it out"
     refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "made")
-    message = "--write-recodings none: there is no such folder; create it first"
-    refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "none")
 
 
 NAMES = "Nachname,id,age,town\nAbel,1,31,Urk\nBos,2,31,Urk\nCohen,3,40,Delft\nDal,4,41,Delft\n"
@@ -400,13 +350,9 @@ def test_what_is_the_same_for_all_is_said_to_be_no_key(capsys, command):
 
 
 NAMED = {
-    "untouched": {"untouched": ["country"]},
     "priorities": {"cost": "priority", "priorities": {"country": 2}},
-    "levels": {"levels": {"town": 1, "country": 2}},
     "tables": {"tables": [["town", "country"]]},
     "ghosts": {"ghosts": {"country": ["id"]}},
-    "household keys": {"household": "town", "household_keys": ["country"]},
-    "hierarchy": {"problem": "joint", "hierarchies": ["country=country.csv"]},
     "hierarchy of the schema": {"problem": "joint", "schema": "schema.json"},
 }
 
@@ -424,21 +370,6 @@ def test_what_is_the_same_for_all_is_a_key_where_it_is_named_as_one(asked):
     assert result.suppressed["country"] == 0 or result.details["problem"] == "joint"
 
 
-def test_declared_key_variables_are_all_there_are():
-    with_constants()
-    Path("schema.json").write_text(
-        json.dumps({"attributes": [{"name": "town", "role": "key"}]}), encoding="utf-8"
-    )
-    assert suppress("same.csv", k=2, schema="schema.json").details["constant"] == []
-    with pytest.raises(UsageError, match=r"^untouched: 'country' is no key variable; these are town$"):
-        suppress("same.csv", k=2, schema="schema.json", untouched=["country"])
-
-
-@pytest.fixture(autouse=True)
-
-# What is taken
-
-
 def test_variables_of_a_household_go_from_all_members():
     asked = {"keys": ["street", "sex", "age"], "tables": [["street"]]}
     alone = suppress(HOMES, **asked)
@@ -448,11 +379,7 @@ def test_variables_of_a_household_go_from_all_members():
     # Of one member something has to go; taking the street would cost the other member's as well.
     mixed = HOMES.assign(sex=["f", "m", "f", "m", "f", "f", "f"])
     together = suppress(
-        mixed,
-        keys=["street", "sex"],
-        tables=[["street", "sex"]],
-        household="home",
-        household_keys=["street"],
+        mixed, keys=["street", "sex"], tables=[["street", "sex"]], household="home", household_keys=["street"]
     )
     assert together.proven
     lost = together.table.groupby(mixed["home"])["street"].agg(lambda one: one.isna().nunique())
@@ -468,7 +395,7 @@ def test_whole_households_come_in_another_order_with_other_numbers(capsys):
     asked = {"keys": ["street", "sex", "age"], "k": 2, "household": "home", "household_keys": ["street"]}
     result = suppress("homes.csv", **asked)
     seen, mixed = set(), False
-    for seed in range(12):
+    for seed in range(6):
         result.write("safe.csv", shuffle=True, seed=seed)
         written = pd.read_csv("safe.csv")
         seen.add(tuple(written["home"]))
@@ -489,12 +416,8 @@ def test_whole_households_come_in_another_order_with_other_numbers(capsys):
 
 
 def test_what_cannot_be_renumbered(capsys):
-    refuse(
-        capsys,
-        "--shuffle and --renumber are for --output: say what to write, or leave them out",
-        *ASKED,
-        "--shuffle",
-    )
+    message = "--shuffle and --renumber are for --output: say what to write, or leave them out"
+    refuse(capsys, message, *ASKED, "--shuffle")
     result = suppress("people.csv", keys=["town"], k=2)
     with pytest.raises(UsageError, match="'town' is a key variable"):
         result.write("safe.csv", renumber=["town"])
@@ -541,8 +464,3 @@ def test_households_without_a_head(relation, head, error, message):
     frame = HOMES.assign(relation=relation)
     with pytest.raises(error, match=message):
         suppress(frame, keys=["street", "sex"], k=2, household="home", household_keys=["street"], head=head)
-
-
-def test_heads_are_of_households():
-    with pytest.raises(UsageError, match="there are no households; say in which column"):
-        suppress(HOMES, keys=["street", "sex"], k=2, head="sex=f")

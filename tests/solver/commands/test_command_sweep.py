@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from cli_runs import refuse, run
 
-from linkrisk.solver.commands import pairs
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.command_line import add_options
-from linkrisk.solver.options.operations import operation
-from linkrisk.solver.risk_utility.runs import Status
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
@@ -63,45 +57,10 @@ def test_identical_records_are_spoken_of(capsys):
     )
     assert int(re.search(about, run(capsys, *groups, "--ties", "strict"))[1]) > 0
     assert re.search(about, run(capsys, *groups)) is None, "guessing among them is counted"
-    more = run(capsys, *groups, "--method", "microaggregation k=5", "--ties", "strict")
-    assert re.search(r"note: after 2 maskings, up to \d+ records are nearest to several", more)
-    assert "identical" not in run(capsys, *groups, "--ties", "share")
-
-
-@pytest.mark.slow
-def test_a_plan_that_cannot_be_measured_is_one_line_though_processes_are_starting():
-    asked = [
-        "--original",
-        "original.csv",
-        "--id",
-        "number",
-        "--workers",
-        "2",
-        "--measures",
-        "worst-case",
-        "--method",
-    ]
-    refused = subprocess.run(
-        [sys.executable, "-m", "linkrisk", "sweep", *asked, "noise percent=5..20:5"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert refused.returncode == 2
-    assert refused.stderr.count("\n") == 1, refused.stderr
-
-
-@pytest.mark.parametrize("target", ["map.parquet", "map.xlsx"])
-def test_tables_of_other_formats(target, capsys):
-    run(capsys, *SWEEP, "--table", target, "--folder", "kept")
-    read = pd.read_parquet(target) if target.endswith("parquet") else pd.read_excel(target)
-    assert read["masking"].tolist() == ["noise percent=60", "noise percent=80"]
-    assert [path.name for path in Path().iterdir() if path.is_dir()] == ["kept"]
 
 
 def test_without_an_output_nothing_is_kept(capsys):
     run(capsys, *SWEEP)
-    run(capsys, *SWEEP, "--json", "/dev/null")
     assert [path for path in Path().iterdir() if path.is_dir()] == []
 
 
@@ -176,17 +135,6 @@ def test_a_sweep_that_is_stopped_says_so(capsys, monkeypatch):
     assert "2 maskings, 1 of them measured before\n" in run(capsys, *SWEEP, "--table", "map.csv")
 
 
-def test_a_fault_ends_with_1(capsys, monkeypatch):
-    from linkrisk.solver.risk_utility import runs as sweep_run
-
-    def broken(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(sweep_run, "_measured", broken)
-    assert main(SWEEP) == 1
-    assert "  Not measured\n    noise percent=60  MemoryError\n" in capsys.readouterr().out
-
-
 def test_what_is_not_on_the_map_is_said(capsys):
     printed = run(capsys, *SWEEP, "--loss", "hellinger")
     assert "note: 2 without hellinger are not on the map; --loss takes another one\n" in printed
@@ -197,11 +145,6 @@ def test_what_is_not_on_the_map_is_said(capsys):
     [
         (["sweep", "--method", "noise percent=5"], "which file? give --original FILE"),
         ([*SWEEP, "--table", "map.doc"], None),
-        ([*SWEEP, "--plan", "nowhere.toml"], "nowhere.toml cannot be read: no such file or directory"),
-        (
-            [*SWEEP, "--json", "original.csv"],
-            "--json original.csv would overwrite the --original file: give another name",
-        ),
     ],
 )
 def test_what_is_refused(argv, message, capsys):
@@ -224,21 +167,3 @@ def test_options_of_a_plan_that_are_refused(line, message, capsys):
     Path("plan.toml").write_text(f"[sweep]\n{line}\n", encoding="utf-8")
     assert main([*SWEEP, "--plan", "plan.toml"]) == 2
     assert capsys.readouterr().err.startswith(f"error: {message}")
-
-
-def test_a_plan_may_have_all_options_of_the_command_but_few():
-    import argparse
-
-    parser = argparse.ArgumentParser()
-    add_options(parser, operation("sweep"))
-    own = {action.dest for action in parser._actions} - {"help", "plan", "method"}
-    assert set(pairs._NOT_IN_PLANS).isdisjoint(own)
-
-
-def test_an_empty_map_has_its_titles(capsys):
-    from linkrisk import sweep
-
-    del capsys
-    found = sweep("original.csv", ["noise percent=60"], workers=1, measures="worst-case", aggregator="owa")
-    assert found.runs[0].status is Status.DONE
-    assert "Worst case  At most  Held-out  Loss, IL1s  Seconds  Place " in str(found)

@@ -1,4 +1,4 @@
-"""`tables compare`: every backend on the same model, and what is said when one is wrong."""
+"""`tables compare`: every backend on the same model, what is said when one is wrong; and `tables adjust`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from cli_runs import flat, refuse
+from cli_runs import check_golden, flat, refuse, run
 from small_tables import ASKED, write_table_files
 
-from linkrisk import compare_table
+from linkrisk import adjust_table, compare_table
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.interruption import Cancel
@@ -108,17 +109,7 @@ def test_claims_that_contradict_each_other(other, said):
     assert comparing.disagreements([ROW, replace(ROW, name="b", **other)]) == said
 
 
-def test_one_that_fails_is_shown(monkeypatch):
-    def broken(*_):
-        raise RuntimeError("it broke\nin two lines")
-
-    monkeypatch.setattr("linkrisk.solver.tables.operations.compare.solve_isolated", broken)
-    result = compare_table("cells.csv", "relations.csv", backends=["highs"])
-    assert (result.rows[0].status, result.rows[0].version) == ("failed", "it broke in two lines")
-    assert "highs: failed" in repr(result)
-
-
-@pytest.mark.parametrize("problem", ["suppress", "round", "adjust"])
+@pytest.mark.parametrize("problem", ["suppress", "round"])
 def test_when_all_fail_the_exit_code_says_so(problem, monkeypatch, capsys):
     def broken(*_):
         raise RuntimeError("it broke")
@@ -152,12 +143,37 @@ def test_a_comparison_that_was_stopped():
     assert compare_table("cells.csv", "relations.csv", cancel=cancel).rows == ()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--base", "5"], "a base is for the problem 'round'; leave it out"),
-        (["--backends", "highs,highs"], "the backend 'highs' is given twice; give it once"),
-    ],
-)
-def test_what_cannot_be_asked_for(capsys, options, message):
-    refuse(capsys, message, "tables", "compare", *ASKED, *options)
+def test_an_adjustment_is_printed_and_written(capsys):
+    files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
+    check_golden("tables-adjust", run(capsys, "tables", "adjust", *ASKED, *files))
+    safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
+    assert list(safe.columns) == ["row", "column", "value"]
+    assert safe["value"].tolist() == internal["adjusted"].tolist()
+    assert safe["value"].dtype == "int64"
+    moved = (internal["adjusted"] - internal["value"]).abs()
+    assert (moved >= internal["upper_protection"]).all()
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["status"] == "optimal"
+    assert found["bound"] == pytest.approx(found["cost"])
+    assert found["mean_change"] == pytest.approx(moved.mean())
+
+
+def test_squares_weights_and_up(capsys):
+    run(capsys, "tables", "adjust", *ASKED, "--squares", "--cost", "root", "--up", "--output", "safe.csv")
+    result = adjust_table("cells.csv", "relations.csv", squares=True, cost="unit")
+    assert repr(result) == "AdjustedTable(25 cells, 13 changed, feasible)"
+    assert result.limit is None  # the least sum of squares in any numbers is less than that in whole ones
+    assert 0.8 * result.cost < result.bound < result.cost
+    assert result.details["backend"] == "exact"
+    assert 0 <= result.details["up"] <= 2
+    frame = pd.read_csv("cells.csv").assign(cost=2.0)
+    frame.loc[0, "cost"] = None  # 1, where nothing is said
+    frame.to_csv("cells.csv", index=False)
+    given = adjust_table("cells.csv", "relations.csv", cost="given")
+    unit = adjust_table("cells.csv", "relations.csv", cost="unit")
+    assert unit.cost <= given.cost <= 2.0 * unit.cost
+
+
+def test_no_adjustment_without_squares_by_our_own_search(capsys):
+    message = "the backend 'exact' adjusts with squares; ask for these, or choose another one"
+    refuse(capsys, message, "tables", "adjust", *ASKED, "--output", "safe.csv", "--backend", "exact")

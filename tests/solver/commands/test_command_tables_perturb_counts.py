@@ -1,4 +1,4 @@
-"""`tables perturb-counts` on the command line and as a function."""
+"""`tables perturb-counts` and `tables perturb-sums` on the command line and as functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
 
-from linkrisk import perturb_counts
+from linkrisk import perturb_counts, perturb_sums
 
 ASKED = ["tables", "perturb-counts", "--input", "persons.csv", "--by", "region,sex"]
 NOISE = ["--most", "2", "--variance", "1"]
@@ -45,15 +45,6 @@ def test_what_is_printed_and_written(capsys):
     assert again.cells["noise"].tolist() == internal["noise"].tolist()
 
 
-def test_the_same_records_have_the_same_noise_in_every_table():
-    both = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, record_key="key").cells
-    turned = pd.read_csv("persons.csv").iloc[::-1].reset_index(drop=True)
-    one = perturb_counts(turned, ["region"], most=2, variance=1.0, record_key="key").cells
-    for row in one.itertuples():
-        same = both[(both["region"] == row.region) & (both["sex"] == "Total")].iloc[0]
-        assert (same["cell_key"], same["noise"], same["value"]) == (row.cell_key, row.noise, row.value)
-
-
 def test_keys_that_are_drawn_and_small_counts():
     first, second, other = (
         perturb_counts("persons.csv", ["region", "sex"], most=3, variance=2.0, small=1, seed=seed)
@@ -78,15 +69,9 @@ def test_sums_that_are_off_are_counted():
     ("options", "message"),
     [
         ([], "say what the noise is like: its largest value and its variance, or a design"),
-        ([*NOISE, "--most", "0"], "the largest noise is 1 to 20, not 0"),
         (
             [*NOISE, "--design", "persons.csv"],
             "the design says what the noise is like; leave out what else does",
-        ),
-        (["--design", "persons.csv"], "persons.csv has no column 'i'; there are: region, sex, key"),
-        (
-            [*NOISE, "--json", "persons.csv"],
-            "--json persons.csv would overwrite the --input file: give another name",
         ),
         (
             [*NOISE, "--record-key", "age"],
@@ -128,3 +113,159 @@ def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
     assert safe["value"].to_numpy() == pytest.approx(house["perturbed_weighted"].to_numpy())
     without = perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0, record_key="key")
     assert without.cells["noise"].tolist() == house["noise"].tolist()
+
+
+SUMS = ["tables", "perturb-sums", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
+
+
+DESIGN = "most=2,variance=1,steps=1"
+
+
+BY_SHARE = ["--noise", DESIGN, "--share", "0.1"]
+
+
+HOW = {"response": "turnover", "noise": DESIGN, "share": 0.1, "record_key": "key"}
+
+
+@pytest.fixture(autouse=True)
+def firms(persons):
+    del persons
+    draw = np.random.default_rng(5)
+    frame = pd.DataFrame({"region": draw.choice(list("NSEW"), 60, p=[0.5, 0.3, 0.15, 0.05])})
+    frame["size"] = draw.choice(["large", "small"], 60)
+    frame["turnover"] = draw.lognormal(5, 1, 60).round()
+    frame.loc[:3, "turnover"] = 0
+    frame["w"] = draw.integers(1, 5, 60)
+    frame["key"] = draw.random(60).round(6)
+    frame.to_csv("firms.csv", index=False)
+
+
+def cell(frame, region, size):
+    return frame[(frame["region"] == region) & (frame["size"] == size)].iloc[0]
+
+
+def test_sums_are_printed_and_written(capsys):
+    files = ["--output", "safe.csv", "--internal", "internal.csv", "--json", "found.json"]
+    more = ["--write-design", "design.csv", "--record-key", "key", "--factors", "1,0.5", "--rule", "p=10"]
+    check_golden("tables-perturb-sums", run(capsys, *SUMS, *BY_SHARE, *files, *more))
+    safe, internal = pd.read_csv("safe.csv"), pd.read_csv("internal.csv")
+    assert list(safe.columns) == ["region", "size", "value"]
+    assert (safe["value"] == internal["perturbed"]).all()
+    assert (safe["value"] == safe["value"].round()).all()  # as the sums
+    firms = pd.read_csv("firms.csv")
+    inside = firms[(firms["region"] == "N") & (firms["size"] == "small") & (firms["turnover"] > 0)]
+    mine = cell(internal, "N", "small")
+    assert mine["value"] == inside["turnover"].sum()
+    assert mine["cell_key"] == pytest.approx(inside["key"].sum() % 1.0)
+    found = json.loads(Path("found.json").read_text(encoding="utf-8"))
+    assert found["changed"] == int((internal["noise"] != 0).sum())
+    again = perturb_sums("firms.csv", ["region", "size"], **HOW | {"noise": "design.csv"}, factors=(1, 0.5))
+    assert again.cells["perturbed"].tolist() == internal["perturbed"].tolist()
+
+
+def test_digits_of_keys_are_turned_round(capsys):
+    more = ["--record-key", "key", "--no-same-key", "--factors", "1,0.5"]
+    run(capsys, *SUMS, *BY_SHARE, *more, "--turn-digits", "6", "--output", "safe.csv")
+    options = {"factors": (1, 0.5), "same_key": False}
+    turned, mixed = (
+        perturb_sums("firms.csv", ["region", "size"], **HOW, **options, turn_digits=at) for at in (6, None)
+    )
+    assert pd.read_csv("safe.csv")["value"].tolist() == turned.cells["perturbed"].tolist()
+    assert turned.cells["perturbed"].tolist() != mixed.cells["perturbed"].tolist()
+
+
+def test_noise_is_that_of_the_largest_with_weights():
+    """One cell by hand: the largest is that without weights, and moves by its weighted amount."""
+    found = perturb_sums("firms.csv", ["region"], **HOW, weight="w", decimals=9)
+    firms, lines = pd.read_csv("firms.csv"), found.design
+    for row in found.cells.itertuples():
+        inside = firms if row.region == "Total" else firms[firms["region"] == row.region]
+        used = inside[inside["turnover"] > 0].sort_values(["turnover", "w"], ascending=False)
+        first = used.iloc[0]["turnover"] * used.iloc[0]["w"]
+        value = (used["turnover"] * used["w"]).sum()
+        key = used["key"].sum() % 1.0
+        at = lines[(lines["i"] == 2) & (lines["p_int_lb"] <= key) & (key < lines["p_int_ub"])].iloc[0]
+        assert value / (0.1 * first) > 2
+        assert row.value == value
+        assert row.perturbed == pytest.approx(value + 0.1 * first * at["v"])
+
+
+@pytest.mark.parametrize(
+    ("scale", "by_hand"),
+    [
+        ("mean", lambda t, w: (t * w).sum() / w.sum()),
+        ("range", lambda t, _: t.max() - t.min()),
+        ("sum", lambda t, w: (t * w).sum()),
+    ],
+)
+def test_other_scales(scale, by_hand):
+    found = perturb_sums(
+        "firms.csv", ["region"], **HOW | {"share": 0.02}, scale=scale, weight="w", decimals=9
+    )
+    firms, total = pd.read_csv("firms.csv"), found.cells[found.cells["region"] == "Total"].iloc[0]
+    unit = 0.02 * by_hand(firms["turnover"], firms["w"])
+    assert abs(total["noise"] / unit - round(total["noise"] / unit)) < 1e-6
+    assert abs(found.cells["noise"]).max() > 0
+
+
+def test_keys_of_zeros_seeds_and_sensitive_cells():
+    how = {name: one for name, one in HOW.items() if name != "record_key"}
+    first, second, other, zeros = (
+        perturb_sums("firms.csv", ["region", "size"], **how, **more)
+        for more in ({"seed": 1}, {"seed": 1}, {"seed": 2}, {"seed": 1, "zeros": True})
+    )
+    assert first.cells.equals(second.cells)
+    assert not first.cells["noise"].equals(other.cells["noise"])
+    assert not first.cells["cell_key"].equals(zeros.cells["cell_key"])
+    more = perturb_sums("firms.csv", ["region", "size"], **how, seed=1, rules=["p=30"], extra=1.0)
+    mine = more.cells[more.cells["sensitive"]]
+    assert len(mine) > 0
+    assert (mine["noise"] != 0).all()
+    assert (first.cells["noise"] == more.cells["noise"])[~more.cells["sensitive"]].all()
+    assert repr(first) == f"PerturbedSums(15 cells, {first.not_adding_up} relations do not add up)"
+
+
+def test_odd_and_small_cells():
+    found = perturb_sums(
+        "firms.csv", ["region", "size"], **HOW, odd="most=3,variance=2,steps=1", small="most=1,variance=0.5"
+    )
+    assert sorted(set(found.design["type"])) == ["even", "odd", "small_cells"]
+    found.design.to_csv("design.csv", index=False)
+    again = perturb_sums("firms.csv", ["region", "size"], **HOW | {"noise": "design.csv"})
+    assert again.cells.equals(found.cells)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--noise", "most=2", "--share", "0.1"],
+            "'most=2' says of no noise what it is like; write most=D,variance=V and if need be steps=N, "
+            "levels=1/5/10 and stay=P, or name a file",
+        ),
+        (
+            [*BY_SHARE, "--scale", "mean", "--factors", "1,0.5"],
+            "factors are of the largest contributions; the mean of a cell has one",
+        ),
+        ([*BY_SHARE, "--extra", "1"], "extra noise is of sensitive cells; give a rule that says which are"),
+        ([*BY_SHARE, "--extra", "-1"], "extra noise is not negative, not -1"),
+        ([*BY_SHARE, "--decimals", "12"], "sums are rounded to 0 to 9 decimals, not 12"),
+        (
+            [*BY_SHARE, "--odd", DESIGN, "--factors", "1,0.5"],
+            "noise of its own for odd numbers of records takes one factor only",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_of_sums(capsys, options, message):
+    refuse(capsys, message, *SUMS, "--output", "safe.csv", *options)
+
+
+def test_files_of_designs_that_are_none(capsys):
+    frame = pd.DataFrame({"i": [0, 1], "v": [0, 0], "p": [1, 1], "type": ["even", "even"]})
+    frame.to_csv("even.csv", index=False)
+    given = ["--noise", "even.csv", "--share", "0.1", "--output", "safe.csv"]
+    message = "the noise has tables of the types even; there is one of all, or even and odd"
+    refuse(capsys, message, *SUMS, *given)
+    frame.assign(type="any").to_csv("even.csv", index=False)
+    message = "even.csv: there is no type 'any'; it is all, even, odd, small_cells"
+    refuse(capsys, message, *SUMS, *given)

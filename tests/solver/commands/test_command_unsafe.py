@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import check_golden, refuse, run
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from cli_runs import check_golden, run
 from key_tasks import PEOPLE
 
 from linkrisk import suppress, unsafe
@@ -30,20 +27,6 @@ def people(tmp_path, monkeypatch):
     Path("town.csv").write_text(TOWN, encoding="utf-8")
 
 
-def minimal_ones(frame, names, threshold):
-    """Of all records, by the definition: name, value of every variable of a minimal unsafe combination."""
-    found = []
-    for _, row in frame.iterrows():
-        some = []
-        for size in range(1, len(names) + 1):
-            for part in combinations(names, size):
-                alike = (frame[list(part)] == row[list(part)]).all(axis=1).sum()
-                if alike <= threshold and not any(set(one) <= set(part) for one in some):
-                    some.append(part)
-        found.append([[(name, str(row[name])) for name in part] for part in some])
-    return found
-
-
 def test_what_is_printed_and_written(capsys):
     recode = "global-recoding hierarchy=town=town.csv level=2"
     options = ["--k", "2", "--recode", recode, "--hierarchy", "town=town.csv", "--json", "found.json"]
@@ -55,23 +38,6 @@ def test_what_is_printed_and_written(capsys):
     assert [(one["level"], one["lost"], one["minimal"]) for one in found["levels"]] == [
         (0, 0.0, 4), (1, 0.0, 4), (2, 1.0, 1),
     ]  # fmt: skip
-
-
-@settings(max_examples=20)
-@given(
-    rows=st.lists(st.tuples(*[st.sampled_from("xyz")] * 3), min_size=1, max_size=10),
-    threshold=st.integers(1, 3),
-)
-def test_it_counts_what_the_definition_says(rows, threshold):
-    frame, names = pd.DataFrame(rows, columns=list("abc")), list("abc")
-    result = unsafe(frame, keys=names, tables=[names], threshold=threshold)
-    each = minimal_ones(frame, names, threshold)
-    assert result.before.minimal == sum(map(len, each))
-    assert result.before.records == sum(bool(some) for some in each)
-    pairs = [pair for some in each for one in some for pair in one]
-    assert sum(result.before.by_variable.values()) == len(pairs)
-    shown = {(row.variable, row.category): row.before for row in result.to_frame().itertuples()}
-    assert shown == {pair: pairs.count(pair) for pair in set(pairs)}
 
 
 def test_a_trial_counts_what_the_recoded_file_has():
@@ -116,36 +82,16 @@ def test_a_category_may_be_called_missing():
     assert all(sum(by.values()) == found.by_variable[name] for name, by in found.by_category.items())
 
 
-def test_nothing_is_unsafe():
-    result = unsafe(pd.DataFrame({"a": [1, 1, 1]}), keys=["a"], k=2)
-    assert result.before.records == 0
-    assert result.to_frame().empty
-
-
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         ({"recode": ["noise percent=5"]}, "recode: 'noise' leaves something to chance"),
-        ({"recode": ["top-coding"]}, "top-coding"),
-        ({"keys": ["towns"]}, "towns"),
-        ({"weight": "w"}, "has no column 'w'"),
         ({"hierarchies": [Hierarchy("job", (("a",), ("b",)))]}, "'job' is no key variable"),
     ],
 )
 def test_what_cannot_be_asked(asked, message):
     with pytest.raises((UsageError, DataError), match=message):
         unsafe("people.csv", **asked)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--hierarchy", "town"], "'town' is not a hierarchy; write ATTRIBUTE=FILE"),
-        (["--levels", "town"], "--levels: 'town' is no pair; write NAME=NUMBER, separated by commas"),
-    ],
-)
-def test_bad_options_are_one_line(options, message, capsys):
-    refuse(capsys, message, "unsafe", "--input", "people.csv", *options)
 
 
 def test_a_code_such_as_na_is_a_category(tmp_path):

@@ -44,9 +44,15 @@ def folder(tmp_path, monkeypatch):
     write_table_files(tmp_path)
 
 
-@pytest.mark.parametrize("program", ["solver", "linkrisk"])
-@pytest.mark.parametrize("module", ["difflib", "pandas"])  # of the program, and of a command
-@pytest.mark.parametrize("body", [PRESS, swallowed(PRESS), swallowed(TERMINATE * 2)])
+@pytest.mark.parametrize(
+    ("program", "module", "body"),
+    [
+        ("solver", "difflib", PRESS),  # a module of the program; pandas is one of a command
+        ("linkrisk", "difflib", swallowed(TERMINATE * 2)),
+        ("linkrisk", "pandas", PRESS),
+        ("solver", "pandas", swallowed(PRESS)),
+    ],
+)
 def test_while_it_is_imported(program, module, body):
     Path(f"{module}.py").write_text(body, encoding="utf-8")
     assert ended(program, "tables", "suppress", *ASKED, "--output", "safe.csv") == (1, "", "interrupted\n")
@@ -58,10 +64,9 @@ def test_a_second_one_does_not_wait_for_the_import():
     assert ended("solver", "--version") == (1, "", "interrupted\n")
 
 
-@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-def test_one_at_the_end_changes_nothing(number):
+def test_one_at_the_end_changes_nothing():
     """When Python ends, and all is written."""
-    late = f"import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.{number})\n"
+    late = "import atexit, os, signal\natexit.register(os.kill, os.getpid(), signal.SIGINT)\n"
     Path("difflib.py").write_text(late + LIKE_DIFFLIB, encoding="utf-8")
     code, printed, errors = ended("solver", "--version")
     assert (code, printed.split()[0], errors) == (0, "linkrisk", "")

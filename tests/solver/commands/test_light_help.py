@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from linkrisk.solver.commands.program import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,54 +17,37 @@ HEAVY = {
     "scipy", "sklearn",
 }  # fmt: skip
 CODE = f"""
-import sys
+import contextlib, io, json, sys
 from linkrisk.solver.commands.program import main
-try:
-    code = main(sys.argv[1:])
-except SystemExit as end:
-    code = end.code or 0
-print(code, sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)
+found = []
+for argv in json.loads(sys.argv[1]):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        try:
+            code = main(argv)
+        except SystemExit as end:
+            code = end.code or 0
+    found.append((printed.getvalue()[:60], code, sorted({HEAVY!r} & set(sys.modules))))
+print(json.dumps(found))
 """
+ASKED = [
+    *((["--help"], "usage: python -m solver ", 0), (["--version"], "linkrisk ", 0)),
+    *(([name, "--help"], f"usage: python -m solver {name}", 0) for name in COMMANDS),
+    (["datasets", "fetch", "--help"], "usage: python -m solver datasets fetch", 0),
+    (["tables", "audit", "--help"], "usage: python -m solver tables audit", 0),
+    *((["fitt"], "", 2), ([], "", 2), (["fit", "--agregator", "owa"], "", 2)),
+    (["mask", "--input", "a.csv"], "", 2),
+]
 
 
-def asked(*argv: str) -> tuple[str, str]:
-    """What a fresh interpreter prints, and the last line of its errors: exit code and heavy modules."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", CODE, *argv]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
-    return done.stdout, done.stderr.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [[], *([name] for name in COMMANDS), ["datasets", "fetch"], ["tables", "audit"]],
-    ids=lambda words: "-".join(words),
-)
-def test_help_imports_nothing_heavy(words):
-    printed, last = asked(*words, "--help")
-    assert printed.startswith(" ".join(["usage: python -m solver", *words]))
-    assert last == "0 []"
-
-
-@pytest.mark.parametrize(
-    ("argv", "printed", "code"),
-    [
-        (["--version"], "linkrisk ", 0),
-        (["fitt"], "", 2),
-        ([], "", 2),
-        (["fit", "--agregator", "owa"], "", 2),
-        (["mask", "--input", "a.csv"], "", 2),
-    ],
-)
-def test_nor_do_the_version_and_wrong_usage(argv, printed, code):
-    out, last = asked(*argv)
-    assert out.startswith(printed)
-    assert last == f"{code} []"
-
-
-def test_the_check_would_notice():
-    """A command that runs does import them."""
-    _, last = asked("datasets", "list")
-    code, found = last.split(" ", 1)
-    assert code == "0"
-    assert {"numpy", "pandas"} <= set(json.loads(found.replace("'", '"')))
+def test_help_version_and_wrong_usage_import_nothing_heavy():
+    """One after the other in one fresh interpreter; a command that runs does import them."""
+    argv = [*(argv for argv, *_ in ASKED), ["datasets", "list"]]
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, json.dumps(argv)],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True,
+    )  # fmt: skip
+    *found, last = json.loads(done.stdout)
+    for (words, start, expected), (printed, code, heavy) in zip(ASKED, found, strict=True):
+        assert (printed[: len(start)], code, heavy) == (start, expected, []), words
+    assert {"numpy", "pandas"} <= set(last[2])

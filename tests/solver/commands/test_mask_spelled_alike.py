@@ -27,13 +27,7 @@ GIVEN: dict[str, list[dict[str, str]]] = {
     "rounding": [{"base": "10", "positive": "", **NUMBERS}],
     "weight-calibration": [{"like": "file.csv", "margins": "place,sex", "attributes": "times"}],
     "record-swapping": [
-        {
-            "household": "house",
-            "hierarchy": "area,place",
-            "risk": "sex",
-            "percent": "30",
-            "k": "2",
-        }
+        {"household": "house", "hierarchy": "area,place", "risk": "sex", "percent": "30", "k": "2"}
     ],
     "top-coding": [{"categories": "2", **NUMBERS}],
     "bottom-coding": [{"categories": "2", **NUMBERS}],
@@ -128,12 +122,6 @@ def test_an_option_that_a_method_takes_once_is_refused_twice(capsys):
     refuse(capsys, message, "mask", "--input", "file.csv", "--method", "record-swapping", *given)
 
 
-def test_an_option_of_other_methods_is_refused_by_name(capsys):
-    message = "noise has no parameter --hierarchy; it takes --attributes, --schema, --percent, --correlated"
-    given = ["--percent", "5", "--hierarchy", "nothing of the kind", "--output", "masked.csv"]
-    refuse(capsys, message, "mask", "--input", "file.csv", "--method", "noise", *given)
-
-
 def test_a_schema_belongs_to_the_file_whatever_the_methods(capsys):
     """It says what columns are to each of several methods, and which hierarchies they have."""
     schema = ["--schema", "schema.json"]
@@ -154,14 +142,3 @@ def test_a_protocol_keeps_the_schema_of_all_methods(capsys):
     run(capsys, *given, "--protocol", "steps.toml")
     run(capsys, "run-protocol", "steps.toml", "--output", "again.csv")
     assert Path("again.csv").read_bytes() == Path("masked.csv").read_bytes()
-
-
-def test_a_schema_is_a_keyword_in_python():
-    from linkrisk import mask
-
-    frame = pd.read_csv("file.csv")
-    methods = ["noise percent=5", "rounding base=10"]
-    by_keyword = mask(frame, methods, schema="schema.json", seed=1)
-    by_text = mask(frame, [f"{text} schema=schema.json" for text in methods], seed=1)
-    pd.testing.assert_frame_equal(by_keyword.table, by_text.table)
-    assert by_keyword.masked == ("n1", "n2")

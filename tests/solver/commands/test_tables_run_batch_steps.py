@@ -147,7 +147,6 @@ BOTH = (
     '<SUPPRESS> OPT(1,5)\n<SUPPRESS> OPT(2,5)\n<WRITETABLE> (1,1,,"one.csv")\n'
     '<WRITETABLE> (2,1,,"two.csv")\n<LOGBOOK> "log.txt"\n'
 )
-NO_BASE = "firms.arb, line 8, RND: it needs a base in whole numbers: RND(TABLE, BASE)"
 STAMP = re.compile(r"\d\d-[A-Z][a-z]{2}-\d{4} \d\d:\d\d:\d\d : ")
 
 
@@ -217,15 +216,6 @@ def test_a_failure_is_in_the_logbook_behind_what_was_before(capsys, line, done, 
             '<LOGBOOK> "a"\n<LOGBOOK> "b"\n',
             "firms.arb, line 5: there is a <LOGBOOK> already; one is for the whole batch",
         ),
-        ('<LOGBOOK> "no/a"\n' + TABLE, "firms.arb, line 4: the folder no does not exist; create it first"),
-        (
-            '<VERSIONINFO> "firms.rda"\n' + TABLE,
-            "firms.arb, line 4: firms.rda is read by the batch; give what is written another name",
-        ),
-        (
-            '<VERSIONINFO> "v"\n' + SOLVED.replace("safe.csv", "v"),
-            "firms.arb, line 9: v is written by another line already; give it another name",
-        ),
     ],
 )  # fmt: skip
 def test_names_that_cannot_be(capsys, lines, message):
@@ -237,19 +227,6 @@ def test_names_that_cannot_be(capsys, lines, message):
         assert set(contents()) == {*before, "a"}
     else:
         refuse(capsys, message, "tables", "run-batch", "firms.arb")
-
-
-def test_a_logbook_that_cannot_be_written_costs_nothing_else(capsys, monkeypatch):
-    """What went wrong before is what is said."""
-    batch(f'<LOGBOOK> "log.txt"\n{TABLE}<SUPPRESS> RND(1)\n')
-
-    def full(*_: object) -> None:
-        from linkrisk.datasets.errors import DataError
-
-        raise DataError("the disk is full")
-
-    monkeypatch.setattr("linkrisk.solver.tables.operations.batch.run.write_whole", full)
-    refuse(capsys, NO_BASE, "tables", "run-batch", "firms.arb")
 
 
 # Ctrl-C
@@ -425,14 +402,7 @@ def frame_of(text):
     ("text", "message"),
     [
         ("<JJ> a.jj\n", "line 4: a JJ file needs no batch; write tables suppress --table FILE.jj"),
-        (
-            "<LINKMOD> 1\n",
-            "line 4: linked tables are protected by <SUPPRESS> MOD(0,...); write that",
-        ),
-        (
-            "<CLEAR>\n",
-            "line 4: data is open that no table is read of; leave it out, or read a table",
-        ),
+        ("<CLEAR>\n", "line 4: data is open that no table is read of; leave it out, or read a table"),
         (TABLE + "<SUPPRESS> OPT(1,5) now\n", "line 7: 'now' stands behind OPT(...); leave it out"),
         (
             TABLE + '<SUPPRESS> OPT(1)\n<APRIORI> "region.hrc",1,";"\n',

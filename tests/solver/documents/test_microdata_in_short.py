@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from linkrisk import describe, mask, run_protocol, suppress, unsafe
-from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.suppression.page import suppression_document
@@ -54,14 +53,6 @@ def test_a_suppression_says_the_headline_of_its_page_and_what_was_taken(people):
     assert "  ghosts      income with sex\n" in text
     assert f"1 of {SHOWN}" in card
     assert "Before: 1 of 7 (14.3 %) records have an unsafe combination." in card
-
-
-def test_a_suppression_by_levels_says_that_nothing_was_recoded():
-    frame = pd.DataFrame({"town": ["Urk", "Urk", "Delft", "Delft"], "sex": ["f", "f", "m", "m"]})
-    tree = Hierarchy("town", (("Urk", "Delft"), ("all", "all")))
-    result = suppress(frame, keys=["town", "sex"], k=2, problem="joint", hierarchies=[tree])
-    assert "\nNothing had to be suppressed.\n" in shown(result)
-    assert "  recoded  nothing\n" in shown(result)
 
 
 def test_unsafe_combinations_are_counted_by_variable_category_and_level(people):

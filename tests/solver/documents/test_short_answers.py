@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from fit_runs import frames
 
-from linkrisk import compare, evaluate, fit, link, risk, sweep, verify
+from linkrisk import evaluate, fit, link, risk, sweep, verify
 from linkrisk.solver.documents.notebook import notebook
 from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.documents.terminal import terminal
@@ -103,29 +103,12 @@ def test_a_verification_that_holds_and_one_that_does_not(one, pair):
     assert shown(refused).startswith(f"Rejected: {NASTY}")
 
 
-def test_two_records_are_enough():
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
-    assert "At worst 2 of 2 records (100.0 %)" in shown(fit(frame, frame))
-
-
 def test_an_evaluation_says_how_many_are_linked_and_what_others_link(pair, one):
     result = evaluate(*pair, parameters=one)
     words, total = shown(result), result.records
     assert words.startswith(f"{result.linked} of {total} records (")
     for name, words_of in (("euclid", "Euclidean"), ("mahalanobis", "classical Mahalanobis")):
         assert f"{words_of} distance {result.to_dict()['baselines'][name]} of {total}" in words
-
-
-def test_shared_ties_are_expected_links():
-    """Of three equal records one is linked by chance, and not three."""
-    values = np.repeat(np.arange(6.0), 3)
-    masked = pd.DataFrame({NASTY: values, "y": values**2})
-    original = masked + np.tile([0.0, 0.01, 0.02], 6)[:, None]
-    weights = {"parameters": {"weights": {NASTY: 0.5, "y": 0.5}}}
-    result = evaluate(original, masked, parameters=weights, ties="share", row_by_row=True)
-    words = shown(result)
-    assert words.startswith("6 of 18 records (33.3 %) can be expected to be linked to their partner.")
-    assert "nearest up to identical ones 18 of 18 (100.0 %)" in words
 
 
 def test_a_link_names_the_linker_and_its_matching(pair):
@@ -157,14 +140,6 @@ def test_found_links_claim_nothing_about_the_truth():
     assert words.startswith("12 links; which of them are right is not known.")
     assert "1,000 and 20 records" in words
     assert f"1 {NASTY} 30 12 1 0.4 10.0 %" in words
-
-
-def test_a_comparison_lists_every_optimiser(pair):
-    result = compare(*pair, backends=["exact", "scipy"])
-    words = said(result._repr_html_())
-    assert words.startswith("2 of 2 claim a proof; no two contradict each other")
-    for row in result.rows:
-        assert f"{row.name.split()[-1]}" in words
 
 
 def test_a_contradiction_stands_in_the_headline():

@@ -175,14 +175,7 @@ def test_a_command_refuses_a_word_that_is_no_value(
 
 def test_most_options_of_numbers_are_spelled() -> None:
     assert len(SPELLED) > 100
-    assert {name for _, name in SPELLED} > {
-        "seed",
-        "time_limit",
-        "base",
-        "levels",
-        "totals",
-        "counts",
-    }
+    assert {name for _, name in SPELLED} > {"seed", "time_limit", "base", "levels", "totals", "counts"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -281,6 +274,41 @@ def test_a_function_refuses_it_and_what_is_no_number(name: str, key: str) -> Non
         assert str(error.value) == text.format(value)
 
 
+# Files that are written
+
+
+WRITTEN = [
+    (command, name)
+    for command, typed in TYPED.items()
+    for name, one in options_of(typed, COMMAND).items()
+    if one.kind.written
+]
+SUFFIXES = {"write_model": ".lp", "output": ".csv", "table": ".csv", "links": ".csv", "clerical": ".csv"}
+
+
+@pytest.mark.parametrize(("command", "key"), WRITTEN)
+def test_a_command_refuses_to_write_where_it_cannot_and_over_what_it_reads(
+    command: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any file is read; whatever another option names is an input."""
+    one = options_of(TYPED[command], COMMAND)[key]
+    target = f"here{SUFFIXES.get(key, '.json')}"
+
+    def values(path: str, name: str) -> dict[str, object]:
+        more: dict[str, object] = {"output": "out.csv"} if command == "mask" else {}
+        return {**more, name: [path] if known[name].kind.repeated else path}
+
+    known = options_of(TYPED[command], COMMAND)
+    said = f"cannot write {flag_of(one)} no/{target}: the folder no does not exist; create it first"
+    refuse(capsys, said, *line(command, **values(f"no/{target}", key)))
+    reads = (each for each in known.values() if each.kind.metavar == "FILE" and not each.kind.written)
+    read = next((each for each in reads if not each.bare), None)
+    if read is not None and command != "mask":  # which says so in other words
+        Path(target).write_text("x\n", encoding="utf-8")
+        said = f"{flag_of(one)} {target} would overwrite the {flag_of(read)} file: give another name"
+        refuse(capsys, said, *line(command, **values(target, key) | values(target, read.name)))
+
+
 # Values of a step, which has types
 
 
@@ -309,13 +337,6 @@ def test_a_step_of_a_protocol_refuses_a_value_of_another_type(command: str, key:
     with pytest.raises(DataError) as error:
         run_protocol("steps.toml", "safe.csv")
     assert str(error.value) == f"steps.toml, step 1: {key} must be {said}, not [1]"
-
-
-def test_what_says_more_than_choices_is_refused_by_what_reads_it() -> None:
-    with pytest.raises(ValueError, match="there is no masking method 'nose'; did you mean 'noise'"):
-        linkrisk.mask("x.csv", "nose percent=5")
-    with pytest.raises(UsageError, match="dbrl is judged by the true links"):
-        linkrisk.find_links("x.csv", "y.csv", method="dbrl")
 
 
 @dataclass(frozen=True, kw_only=True)

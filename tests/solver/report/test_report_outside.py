@@ -15,7 +15,6 @@ from report_cases import leaves, said
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.documents.page import render_page
-from linkrisk.solver.report.outside import FINDINGS, TITLED
 from linkrisk.solver.report.page import document_of
 from linkrisk.solver.run.errors import UsageError
 
@@ -32,29 +31,9 @@ NUMBERS = {
 """Fields whose numbers nobody outside needs."""
 
 SECRET = {
-    *(
-        "parameters",
-        "weights",
-        "importance",
-        "interaction",
-        "measure",
-        "matrix",
-        "withheld",
-        "attributes",
-        "record",
-    ),
-    *(
-        "records_table",
-        "groups",
-        "seed",
-        "command",
-        "sha256",
-        "certificate",
-        "masking",
-        "schema",
-        "notes",
-        "trace",
-    ),
+    *("parameters", "weights", "importance", "interaction", "measure", "matrix", "withheld", "attributes"),
+    *("record", "records_table", "groups", "seed", "command", "sha256", "certificate", "masking", "schema"),
+    *("notes", "trace"),
 }
 """Keys that nothing for readers outside has."""
 
@@ -123,14 +102,6 @@ def test_nor_into_the_page(results):
     assert "ZQXJ" in internal
 
 
-def test_no_name_of_the_files_is_in_the_report(results):
-    """As they are; the page is the report and scripts that are the same for all."""
-    told = [str(leaf) for leaf in leaves(external(results).to_dict())]
-    for name in ("income", "hours", "disease", "region", "north", "o.csv", "r.html", "--original"):
-        assert not [text for text in told if name in text], name
-    assert "age" not in told
-
-
 def test_no_secret_key_has_a_place(results):
     assert not SECRET & set(keys(external(results).to_dict()))
     assert not [
@@ -165,15 +136,3 @@ def test_numbers_of_the_whole_file_stay(results):
 def test_a_sweep_has_nothing_for_them():
     with pytest.raises(UsageError, match="external readers is about one worst case"):
         external(json.loads(report_cases.swept()))
-
-
-def test_measures_without_a_section_of_their_own_have_titles():
-    elsewhere = {"worst-case", "simple-attacks", "references", "releases", "information-loss"}
-    assert [name for name in FINDINGS if name not in elsewhere] == list(TITLED)
-
-
-def test_families_are_named_in_words(results):
-    text = said(results, audience=Audience.EXTERNAL)
-    assert "Choquet integral, held-out attack" in text
-    assert "Equal weights, held-out attack" in text
-    assert "Choquet, held-out attack" not in text

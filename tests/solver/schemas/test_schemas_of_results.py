@@ -62,21 +62,7 @@ class Part(TypedDict):
     secret: int
 
 
-@pytest.mark.parametrize(
-    "hint",
-    [
-        str,
-        str | None,
-        Any,
-        list[str],
-        dict[str, int],
-        Literal["a"] | str,
-        list[list[str]],
-        Part | None,
-        list[Any],
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("hint", [str, str | None, Any, list[str], Literal["a"] | str, Part | None], ids=str)
 def test_a_key_that_may_hold_any_text_cannot_be_public(hint):
     with pytest.raises(TypeError, match="public, but may hold any text: a name"):
         schema_of(Annotated[hint, key("a name", public=True)])

@@ -49,7 +49,7 @@ def test_a_sweep_stands_beside_a_worst_case(files, found):
 
 
 def test_frames_are_files(files):
-    made = report(*files, aggregator="owa", certificates=False, **OPTIONS)
+    made = report(*files, aggregator="owa", certificates=False, measures="worst-case", **OPTIONS)
     assert made.risk is not None
     assert hasattr(files[0], "to_dict")  # as results have
 

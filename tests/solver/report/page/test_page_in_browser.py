@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import report_cases
 from browsers import chromium, opened
-from report_documents import SCRIPT, empty_document, full_document, hostile_document, records
+from report_documents import SCRIPT, full_document, hostile_document, records
 
 from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Document, Headline, Section
@@ -60,21 +60,8 @@ def test_every_chart_is_drawn(reader):
 
 
 NUMBERS = [
-    0.7825,
-    0.78251,
-    0.15,
-    1e-7,
-    0.99999,
-    0.0,
-    1.0,
-    -0.0625,
-    0.5,
-    2.5,
-    3.5,
-    1234.5,
-    1235.5,
-    0.125,
-    9.875,
+    *(0.7825, 0.78251, 0.15, 1e-7, 0.99999, 0.0, 1.0, -0.0625, 0.5, 2.5, 3.5, 1234.5, 1235.5, 0.125, 9.875),
+    *(-1, 12, 999.96, -123456.78, 0.12346, 3e-5, 2e18, 700, 9.996, 599.0, 7199.0, 7201.0, 90_000.0),
 ]
 
 
@@ -191,10 +178,9 @@ def real_html():
     return render_page(report_cases.full().document)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_a_real_report_is_read_by_everybody(browser, real_html, tmp_path, scheme, width):
+def test_a_real_report_is_read_by_everybody(browser, real_html, tmp_path):
     """And no chart of it warns: the console is empty when it is closed."""
-    with opened(browser, real_html, tmp_path, width=width, scheme=scheme) as one:
+    with opened(browser, real_html, tmp_path, width=1280, scheme="light") as one:
         assert one.page.locator(".failed").count() == 0
         assert one.page.locator("[data-chart] svg").count() == one.page.locator("[data-chart]").count() > 10
         one.page.evaluate("document.querySelectorAll('details').forEach((it) => (it.open = true))")
@@ -214,17 +200,6 @@ def test_notes_are_folded_opened_by_keys_and_printed(reader):
     assert text.is_visible()
     reader.evaluate("dispatchEvent(new Event('afterprint'))")
     assert text.is_hidden()
-
-
-def test_heads_of_tables_are_texts_on_paper(reader):
-    """Chromium repeats no buttons on the next sheet."""
-    reader.emulate_media(media="print")
-    try:
-        head = reader.locator(".records thead th").first
-        assert head.inner_text() == "Record"
-        assert head.locator("button").is_hidden()
-    finally:
-        reader.emulate_media(media="screen")
 
 
 def test_words_are_whole_in_browser_and_python(browser, tmp_path):
@@ -254,9 +229,8 @@ def test_without_scripts_tables_are_open(browser, full_html, tmp_path):
     context.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path, scheme, width):
-    with opened(browser, full_html, tmp_path, width=width, scheme=scheme) as one:
+def test_nothing_keeps_anybody_from_reading(browser, full_html, tmp_path):
+    with opened(browser, full_html, tmp_path, width=390, scheme="dark") as one:
         for summary in one.page.locator("summary:visible").all():
             summary.click()
         assert one.violations() == []
@@ -277,14 +251,8 @@ def test_html_and_scripts_are_text(browser, tmp_path):
         assert one.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_nothing_at_all_reads_sensibly(browser, tmp_path):
-    with opened(browser, render_page(empty_document()), tmp_path, scheme="dark") as one:
-        assert "No rows." in one.page.locator("tbody").inner_text()
-        assert one.violations() == []
-
-
-def test_twenty_thousand_rows_are_sorted_and_found(browser, tmp_path):
-    many = records(20_000, ("A", "B"))
+def test_many_rows_are_sorted_and_found(browser, tmp_path):
+    many = records(4_000, ("A", "B"))
     headline = Headline("open", "Not decided.", "")
     sections = (Section("records", "Which records", "Many.", (many,)),)
     document = Document("many", full_document().audience, headline, sections, "0", "today")
@@ -292,31 +260,5 @@ def test_twenty_thousand_rows_are_sorted_and_found(browser, tmp_path):
         table = one.page.locator(".records")
         table.locator("thead button").nth(2).click()
         assert set(column(table, 3)) == {"10"}
-        table.get_by_label("Find", exact=True).fill("19999")
-        assert column(table, 1) == ["19,999"]
-
-
-def test_cells_are_written_alike_by_browser_and_python(browser, tmp_path):
-    numbers = [0, 1, -1, 12, 999.96, 1234.4, -123456.78, 0.12346, 3e-5, 1.25e-7, 2e18, 700, 0.5, 9.996]
-    shares = [0.0, 1.0, 0.81, 0.99996, 0.9999999, 1e-9, 0.0004, 1.0001, -0.5]
-    seconds = [0.0, 0.42, 12.34, 599.0, 700.0, 7199.0, 7201.0, 90_000.0]
-    rows = [[number, number, None] for number in numbers]
-    rows += [[None, None, share] for share in shares]
-    columns = tuple(Column(one.value, one.value, one) for one in (Of.NUMBER, Of.COUNT, Of.SHARE))
-    tables = (
-        Table(columns, rows, "all"),
-        Table((Column("s", "s", Of.SECONDS), Column("f", "f", Of.FLAG)), [[one, one > 1] for one in seconds]),
-    )
-    document = full_document()
-    section = Section("one", "One", "", tables)
-    page = render_page(Document("t", document.audience, document.headline, (section,), "0", "today"))
-    with opened(browser, page, Path(tmp_path)) as one:
-        one.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        for at, table in enumerate(tables):
-            found = one.page.locator("tbody").nth(at).locator("tr").all()
-            assert len(found) == len(table.rows)
-            for row, made in zip(table.rows, found, strict=True):
-                words = [
-                    cell_text(value, column.of) for value, column in zip(row, table.columns, strict=True)
-                ]
-                assert made.locator("th, td").all_inner_texts() == words
+        table.get_by_label("Find", exact=True).fill("3999")
+        assert column(table, 1) == ["3,999"]

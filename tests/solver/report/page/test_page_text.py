@@ -13,10 +13,11 @@ import pytest
 from report_documents import empty_document, full_document, hostile_document
 
 from linkrisk.solver.charts.chart import Of
+from linkrisk.solver.documents import wording as formats
 from linkrisk.solver.documents.document import Document, Paragraph, Section
 from linkrisk.solver.documents.page import render_page, scripts
 from linkrisk.solver.documents.page.rendering import day_text, prose, whole
-from linkrisk.solver.documents.wording import cell_text
+from linkrisk.solver.documents.wording import sum_of_parts
 
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
@@ -78,13 +79,6 @@ def test_data_of_a_page_are_those_of_the_document():
 
 
 @pytest.mark.usefixtures("no_bundle")
-def test_size_of_a_thousand_records_with_forty_attributes():
-    names = [f"A_LONG_NAME_OF_AN_ATTRIBUTE_{at}" for at in range(40)]
-    page = render_page(full_document(1000, names, families=6))
-    assert len(page.encode()) < 4_000_000  # and 0.9 MB of scripts
-
-
-@pytest.mark.usefixtures("no_bundle")
 def test_a_broken_file_name_can_be_written():
     page = render_page(full_document(title="caf\udce9.csv"))
     assert "caf\\udce9.csv" in page
@@ -135,25 +129,6 @@ def test_a_process_that_nobody_waits_for_ends(tmp_path, monkeypatch):
     assert child.returncode is not None
 
 
-@pytest.mark.parametrize(
-    ("value", "of", "text"),
-    [
-        (12345, Of.COUNT, "12,345"),
-        (1234.5, Of.NUMBER, "1,234"),
-        (-0.000012, Of.NUMBER, "−1.2e−05"),
-        (0.81, Of.SHARE, "81.0 %"),
-        (700.0, Of.SECONDS, "11 min 40 s"),
-        (True, Of.FLAG, "yes"),
-        (None, Of.COUNT, "–"),
-        (float("nan"), Of.NUMBER, "–"),
-        ("not measured", Of.NUMBER, "not measured"),
-        (12345, Of.TEXT, "12345"),
-    ],
-)
-def test_cells(value, of, text):
-    assert cell_text(value, of) == text
-
-
 def test_prose_and_days():
     assert prose("5 % of <b>`fit --seed`</b>") == (
         '5\N{NO-BREAK SPACE}% of &lt;b&gt;<code>fit <span class="whole">--seed</span></code>&lt;/b&gt;'
@@ -171,7 +146,6 @@ def test_prose_and_days():
         ("Re-identified", ["Re-identified"]),
         ("give --ties share, or --nominal", ["--ties", "--nominal"]),
         ("A--B and a-re-identified -- <!--b-->", ["--b--"]),
-        ("re-read", []),
     ],
 )
 def test_words_that_no_line_breaks(text, kept):
@@ -204,3 +178,34 @@ def test_notes_are_one_list_of_their_section():
         "<ul><li>It rests on &lt;this&gt;.</li><li>And that.</li></ul></details></section>"
     ) in whole
     assert page.count('<details class="notes"') == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (formats.count(12345), "12,345"),
+        (formats.count(371.996), "372"),
+        (formats.count(None), "–"),
+        (formats.percent(372, 400), "93.0\N{NARROW NO-BREAK SPACE}%"),
+        (formats.percent(19999, 20000), "99.995\N{NARROW NO-BREAK SPACE}%"),
+        (formats.percent(0.1 + 0.2, 0.3), "100.0\N{NARROW NO-BREAK SPACE}%"),
+        (formats.percent(1, 0), "–"),
+        (formats.significant(0.000123456), "0.0001235"),
+        (formats.duration(0.042), "0.04 s"),
+        (formats.duration(12.34), "12.3 s"),
+        (formats.duration(620), "10 min 20 s"),
+        (formats.duration(7500), "2 h 05 min"),
+        (formats.duration(None), "–"),
+        (formats.cell_text(float("inf"), Of.NUMBER), "–"),
+    ],
+)
+def test_numbers_are_written_for_readers(written, expected):
+    assert written == expected
+
+
+def test_a_bound_that_is_a_sum_over_parts_is_said():
+    told = {"parts": 200, "largest": 50, "searched": 200, "proven": 180}
+    said = sum_of_parts(told)
+    assert said == "the bound is the sum over 200 parts of at most 50 records, 180 of them closed"
+    one = {**told, "parts": 1, "proven": 0}
+    assert sum_of_parts(one) == "the bound is that of one part, the 50 records that are not out of reach"
