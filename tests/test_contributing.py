@@ -197,13 +197,6 @@ def test_a_mean_of_whole_numbers_is_told_by_its_denominator():
     np.testing.assert_allclose(family.features([1, 2, 2]), family.factor * rounded)
 
 
-@pytest.mark.usefixtures("survey_folder", "worked")
-def test_without_its_family_there_is_no_certificate(monkeypatch, capsys):
-    monkeypatch.delitem(FAMILIES, NAME)
-    assert main(["fit", *FILES, "--aggregator", NAME, "--certificate", "proof.json"]) == 2
-    assert "verify does not support this problem" in capsys.readouterr().err
-
-
 def test_the_worked_backend_solves_a_model(monkeypatch):
     (code,) = code_of("How to add a backend")
     module = as_module("linkrisk.solver.backends.cvxpy_scipy", code)

@@ -97,16 +97,6 @@ def test_a_sweep_has_suppressions_in_its_table_and_on_its_front(swept, folder):
     assert frame.loc[suppressions[1], "suppressed"] == pytest.approx(lost.sum() / (90 * len(masked)))
 
 
-def test_the_limit_of_all_attacks_is_that_of_records_that_look_alike(swept, folder):
-    """Who can repeat the suppression knows what a record became, and guesses among those that look so."""
-    original = pd.read_csv(folder / "original.csv")
-    for run in swept.runs[:5]:
-        release = mask(original, f"{run.masking} schema={folder / 'keys.toml'}").table[KEYS]
-        alike = release.value_counts(dropna=False)
-        found = run.finding("reidentification", "limit_one_record")
-        assert found.value == pytest.approx(len(alike) / 90)  # each kind of m records adds m times 1 / m
-
-
 def test_another_masking_that_is_told_cannot_have_made_the_file(folder):
     original = pd.read_csv(folder / "original.csv")
     schema = folder / "keys.toml"

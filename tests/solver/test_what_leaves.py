@@ -48,7 +48,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
         data = project.folder / "data"
         people().to_parquet(data / "people.parquet")
         pd.DataFrame(FIRMS, columns=["region", "size", "turnover"]).to_csv(data / "firms.csv", index=False)
-        queue = Queue(project)
+        queue = Queue(project, at_once=3)
         masking = "local-suppression k=3 attributes=town,trade"
         runs = [
             add_mask(

@@ -211,13 +211,6 @@ def test_the_exact_engine_needs_neither_margin_nor_constant(capsys):
 
 
 @pytest.mark.usefixtures("survey_folder", "in_this_process")
-def test_shared_ties_with_the_exact_engine(capsys):
-    run(capsys, *EXACT, "--masked", "grouped.csv", "--ties", "share")
-    exact = written()["backends"][0]
-    assert (exact["linked"], exact["linked_upper_bound"]) == pytest.approx((29 / 3, 29 / 3))
-
-
-@pytest.mark.usefixtures("survey_folder", "in_this_process")
 def test_who_finds_nothing_in_its_time_has_the_attack_that_was_known(tamper, capsys):
     def nothing(answer: IsolatedResult) -> IsolatedResult:
         empty = replace(

@@ -102,29 +102,6 @@ def test_blocking_by_a_column_that_is_not_compared(capsys):
     refuse(capsys, message, "link", "--method", "prl", *TOGETHER, "--blocking", "town")
 
 
-def test_other_names_than_those_that_were_learned_from(capsys):
-    """Categories of text belong to their files; m, u and weights to all."""
-    people = pd.DataFrame({"name": ["ann", "bob", "cid", "dee"] * 5, "age": range(20)})
-    others = people.assign(name=["eve", "fay", "gus", "hal"] * 5)
-    for frame, name in ((people, "people.csv"), (others, "others.csv")):
-        frame.to_csv(name, index=False)
-    same = ["--original", "people.csv", "--masked", "people.csv"]
-    run(capsys, "link", "--method", "prl", *same, "--json", "link.json")
-    files = ["--original", "others.csv", "--masked", "others.csv"]
-    assert "re-identified              20 of 20" in run(
-        capsys, "evaluate", *files, "--parameters", "link.json"
-    )
-
-
-def test_ties_are_not_among_the_best(capsys):
-    for name in ("original", "masked"):
-        Path(f"{name}.csv").write_text(csv_text([[1, 2, 3]] * 10), encoding="utf-8")
-    asked = ["--attributes", "age,income,hours"]  # constant columns are compared where they are asked for
-    printed = run(capsys, "link", "--method", "prl", *TOGETHER, *asked)
-    assert "partner among the 3 best   0 of 10" in printed
-    assert "partner tied with another  10 of 10" in printed
-
-
 @pytest.mark.parametrize("factor", [1e-290, 1e140])
 def test_the_unit_of_an_attribute_does_not_matter(factor, capsys):
     def linked(name: str) -> int:

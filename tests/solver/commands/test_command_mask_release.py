@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from cli_runs import refuse, run, squeezed
 
-from linkrisk import mask, run_protocol
+from linkrisk import run_protocol
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema_files import read_schema
 from linkrisk.datasets.pairs.file_pair import make_file_pair
@@ -133,15 +133,6 @@ def test_a_step_of_a_protocol_does_it_again(capsys):
     assert list(pd.read_csv("kept.csv").columns) == list(firms().columns)
     run_protocol("record.toml", "same.csv")
     assert Path("same.csv").read_bytes() == Path("kept.csv").read_bytes()
-
-
-@pytest.mark.parametrize("suffix", ["sav", "xlsx"])
-def test_all_formats(suffix):
-    made = mask("firms.csv", "noise percent=20 schema=firms.toml", shuffle=True, renumber=["no"], seed=1)
-    made.write(f"out.{suffix}")
-    pair = make_file_pair(made.table, f"out.{suffix}", attributes=["no", "turnover"])
-    assert pair.left_in.records == N
-    assert "firm" not in pair.masked.columns
 
 
 @pytest.mark.parametrize(

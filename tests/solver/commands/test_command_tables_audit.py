@@ -75,23 +75,6 @@ def test_a_published_release_lacks_what_is_suppressed(capsys):
     assert main(["tables", "audit", "--cells", "year.csv", "--also", "internal.csv"]) == 1
 
 
-def test_other_classifications_meet_in_their_totals():
-    """By region and size each cell has an alternative; by region and age, North is given away."""
-    tables = [open_table("year.csv")]
-    ages = HEADER.replace("size", "age")
-    for region, total, young in (("Total", 260, 100), ("North", 120, 30), ("South", 140, 70)):
-        for age, value in (("Total", total), ("young", young), ("old", total - young)):
-            ages += f"{region},{age},{value},s,,,999\n"
-    Path("ages.csv").write_text(ages, encoding="utf-8")
-    release("totals.csv", [("North", "Total"), ("South", "Total")])
-    assert not audit_table("year.csv", also=["totals.csv"]).protected
-    base = audit_table("totals.csv")
-    assert base.protected == audit_table("totals.csv", exact=True).protected
-    joined = audit_table("totals.csv", also=["ages.csv"])
-    assert not joined.protected  # the totals of regions, which are hidden by size, stand there by age
-    assert len(tables[0]) == 9
-
-
 def test_a_certificate_is_written_and_verified(capsys):
     files = ["--certificate", "proof.json.gz", "--internal", "internal.csv", "--json", "found.json"]
     out = run(capsys, "tables", "suppress", "--cells", "year.csv", *files)

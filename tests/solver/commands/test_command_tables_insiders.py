@@ -153,44 +153,6 @@ def test_singletons_by_name_where_contributions_are_known(capsys):
     assert found.details["from"] == {"who": ["singletons"], "left_out": None, "in_part": False}
 
 
-def test_singletons_whose_level_cannot_be_kept_are_looked_at_all_the_same(capsys):
-    """Two firms make up a published row: each knows the other, and nothing can be done."""
-    cells = pd.read_csv("cells.csv")
-    row = cells["region"] == "N"
-    cells.loc[row, "status"] = ["z", "u", "u", "z"]
-    cells.to_csv("cells.csv", index=False)
-    refuse(
-        capsys,
-        "not protected, whatever is suppressed: cell 5 (region=N, size=big) from the only respondent of cell "
-        "6 (region=N, size=mid), by 4; cell 5 (region=N, size=big) from the only respondent of cell 6 "
-        "(region=N, size=mid), by 4; cell 6 (region=N, size=mid) from the only respondent of cell 5 "
-        "(region=N, size=big), by 6 and 1 more; lower their levels, let more cells be suppressed, or go as "
-        "far as possible",
-        *["tables", "suppress", *FILES, "--insiders", "singletons"],
-    )
-    printed = run(capsys, "tables", "suppress", *FILES, "--external-report", "outside.html")
-    said = "Insiders 2: every sensitive cell is protected from each, as far as they can be kept from them "
-    assert said in flat(printed)
-    assert "Levels out of reach 4: " in flat(printed)
-    assert "cells: cell 5 (region=N, size=big) from the only respondent" in printed
-    assert "as far as any suppression could keep it from these" in Path("outside.html").read_text("utf-8")
-
-
-def test_why_singletons_are_not_looked_at(capsys):
-    """Nobody knows who is alone, or nobody is, or it was not asked for."""
-    said = "respondents of single cells were not looked at, because"
-    asked = ["tables", "suppress", *FILES]
-    assert f"{said} that was not asked for. " in flat(run(capsys, *asked, "--insiders", "none"))
-    cells = pd.read_csv("cells.csv")
-    cells.assign(respondents=cells["respondents"].clip(lower=2)).to_csv("cells.csv", index=False)
-    assert "outsiders; no cell has a single respondent. " in flat(run(capsys, *asked))
-    unknown = f"{said} the table does not say how many respondents each of its cells has. "
-    cells.assign(respondents=cells["respondents"].where(cells.index > 0)).to_csv("cells.csv", index=False)
-    assert unknown in flat(run(capsys, *asked))
-    cells.drop(columns="respondents").to_csv("cells.csv", index=False)
-    assert unknown in flat(run(capsys, *asked))
-
-
 @pytest.mark.parametrize(("action", "option"), [("suppress", "--insiders"), ("audit", "--apriori")])
 def test_what_is_known_is_given_once(action, option, capsys):
     """Of two, the first one would be left out."""

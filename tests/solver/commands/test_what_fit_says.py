@@ -190,14 +190,6 @@ def test_what_prints_as_zero_and_is_idle_prints_as_plain_zero():
     assert "    idle  0\n" in str(result)
 
 
-def test_several_that_break_ties_are_counted_together():
-    result = evaluated("weighted-mean", [1.0 - 4e-6, 2e-6, 2e-6], {})
-    breaking = result.details["tie_breaking"]
-    assert breaking == {"attributes": ["age", "idle"], "linked_without": 0}
-    assert str(result).count("without these 2, 0 of") == 2
-    assert "What looks like 0 and breaks ties: age and idle." in said(result.to_dict())
-
-
 def fit_count(pair: LinkagePair, weights: list[float]) -> int:
     """Records that an OWA links."""
     form = make_aggregator("owa", pair.attributes).form(np.array(weights))
@@ -279,16 +271,6 @@ def test_the_reason_is_that_of_status_and_limit(status, limit):
     assert f"  not proven: {told}" in str(other)
     assert proof(other.to_dict()) == word
     assert f"Weighted mean: {told}" in said(other.to_dict())
-
-
-def test_every_note_is_printed_and_on_the_page():
-    notes = ["half of all records were compared", "B & C <are> odd"]
-    result = changed(fit(*frames(9, 8)), notes=notes)
-    text = str(result)
-    for note in notes:
-        assert f"note: {note}\n" in text
-    page = said(result.to_dict())
-    assert all(note in page for note in notes)
 
 
 # Ties

@@ -79,8 +79,7 @@ def test_options_under_which_parameters_were_learned():
         ({"parameters": {"blocking": "age"}}, "parameters: blocking is 'age', and no array"),
         ({"parameters": {"passes": [1]}}, "parameters: passes, 1 is '1', and no string"),
         ({"parameters": {}, "attributes": ["a", 1]}, "attributes, 2 is '1', and no string"),
-        ({"parameters": {}}, "ties is 'any', and none of strict, share, None"),
-        ({"parameters": {}}, "schema is '[]', and no object"),
+        ({"parameters": {}, "ties": "any"}, "ties is 'any', and none of strict, share, None"),
     ],
 )
 def test_what_was_learned_has_to_be_of_its_kind(given, message):

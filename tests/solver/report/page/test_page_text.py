@@ -20,7 +20,6 @@ from linkrisk.solver.documents.page.rendering import day_text, prose, whole
 from linkrisk.solver.documents.wording import sum_of_parts
 
 SCRIPTS = re.compile(r"<script>(.*?)</script>", re.DOTALL)
-DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 
 
 @pytest.fixture
@@ -65,17 +64,6 @@ class Tags(HTMLParser):
 def test_page_of_saved_json_is_the_same():
     document = full_document()
     assert render_page(Document.from_dict(json.loads(document.to_json()))) == render_page(document)
-
-
-@pytest.mark.usefixtures("no_bundle")
-def test_data_of_a_page_are_those_of_the_document():
-    document = full_document(30)
-    data = json.loads(DATA.search(render_page(document))[1])
-    block = document.sections[2].blocks[0]
-    assert block.table.rows in [table["rows"] for table in data["tables"].values()]
-    (records,) = data["records"].values()
-    assert records["partner"] == [[float(f"{one:.4g}") for one in row] for row in block.partner]
-    assert len(data["charts"]) == 5
 
 
 @pytest.mark.usefixtures("no_bundle")
