@@ -48,6 +48,7 @@ _LONG = 2.0
 
 _SUPPRESSION = "linkrisk.solver.tables.suppression"
 _ATTACKERS = "linkrisk.solver.tables.attackers"
+_STEERING = "linkrisk.solver.tables.steering"
 
 
 def _nothing(*_: Any, **__: Any) -> None:
@@ -95,34 +96,33 @@ SWITCHES: dict[str, dict[str, tuple[Patch, ...]]] = {
         "neighbourhoods": ((f"{_SUPPRESSION}.branch_and_cut:WholeSearch._look_near", _nothing),),
         "exclusion": ((f"{_SUPPRESSION}.branch_and_cut:WholeSearch._exclude", _nothing),),
         "supports of points": ((f"{_SUPPRESSION}.incumbent:Supports.__call__", _nothing),),
-        "patterns of points at the root": ((f"{_SUPPRESSION}.branch_and_cut:_TRIES", ()),),
+        "patterns of points at the root": ((f"{_STEERING}:ROOT_HEURISTIC_ROUNDS", ()),),
         "conflict weights": ((f"{_SUPPRESSION}.branching:Contradictions.found", _nothing),),
         "strong branching": (
             (f"{_SUPPRESSION}.branching:_FEW", Changed({"most": 0})),
             (f"{_SUPPRESSION}.branching:_MANY", Changed({"most": 0})),
         ),
-        "smaller relaxation": ((f"{_SUPPRESSION}.branch_and_cut:_SMALLER", 0.0),),
+        "smaller relaxation": ((f"{_STEERING}:REBUILT_SHARE", 0.0),),
         "bridges": ((f"{_SUPPRESSION}.capacity_cuts:Bridges", _nothing),),
         "implied bridges": ((f"{_SUPPRESSION}.capacity_cuts:ImpliedBridges", _no_bridges),),
-        "second rows of an attack": ((f"{_SUPPRESSION}.capacity_cuts:_NEARLY", 2.0),),
+        "second rows of an attack": ((f"{_STEERING}:NEARLY_SUPPRESSED", 2.0),),
         "seen deviations": ((f"{_ATTACKERS}.attacks:Seen.reach", _unseen),),
-        "own simplex method": ((f"{_ATTACKERS}.attacks:_SMALL", -1),),
-        "all levels at once": ((f"{_SUPPRESSION}.pattern_pool:_MANY_RELATIONS", 10**9),),
-        "few cells first": ((f"{_SUPPRESSION}.patterns:_FEW", 10**6),),
+        "own simplex method": ((f"{_STEERING}:OWN_SIMPLEX_RELATIONS", -1),),
+        "all levels at once": ((f"{_STEERING}:LEAST_ENERGY_RELATIONS", 10**9),),
+        "few cells first": ((f"{_STEERING}:CHEAPEST_CELLS", 10**6),),
         "thinning": ((f"{_SUPPRESSION}.incumbent:Thinning.__call__", _same),),
-        "demands together": ((f"{_SUPPRESSION}.capacity_cuts:_MANY_DEMANDS", 10**9),),
+        "demands together": ((f"{_STEERING}:SEEN_AT_ONCE_DEMANDS", 10**9),),
     },
     "large": {
         "all levels at once": ((f"{_SUPPRESSION}.large_tables:_Search._at_once", _nothing),),
-        "pool": ((f"{_SUPPRESSION}.large_tables:_AGAIN", 1),),
-        "cells around": ((f"{_SUPPRESSION}.large_tables:_AROUND", ()),),
+        "pool": ((f"{_STEERING}:LEAST_ENERGY_PATIENCE", 1),),
+        "cells around": ((f"{_STEERING}:RADII", ()),),
         "shedding": ((f"{_SUPPRESSION}.least_energy_patterns:Shedding.run", _nothing),),
-        "several dives": ((f"{_SUPPRESSION}.large_tables:_PARTS", (0.1,)),),
+        "several dives": ((f"{_STEERING}:DIVE_PARTS", (0.1,)),),
         "wider blocks": ((f"{_SUPPRESSION}.modular:Modular.widen", _nothing),),
-        "thinning of subtables": ((f"{_SUPPRESSION}.modular:Modular.thinned", _same),),
         "rounding cuts": ((f"{_SUPPRESSION}.modular:Modular._rounded_rows", _nothing),),
         "thinning": ((f"{_SUPPRESSION}.repair:Thinning.run", _zero),),
-        "few cells first": ((f"{_SUPPRESSION}.patterns:_FEW", 10**6),),
+        "few cells first": ((f"{_STEERING}:CHEAPEST_CELLS", 10**6),),
         "least energy in audits": ((f"{_ATTACKERS}.least_energy:may_do", lambda _: False),),
     },
 }

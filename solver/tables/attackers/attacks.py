@@ -15,6 +15,7 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.primal_simplex import Relations, State, begin
 from linkrisk.formulations.tables.reach import reach
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
+from linkrisk.solver.tables import steering, tolerances
 
 _OPTIONS = LinearOptions(
     feasibility=1e-9,
@@ -22,21 +23,11 @@ _OPTIONS = LinearOptions(
     # Only the objective changes between attacks, and all coefficients are near 1.
     own={"simplex_strategy": 4, "simplex_scale_strategy": 0, "presolve": "off"},
 )
-_ITERATIONS = 2
-"""Iterations per relation before another method is tried: with bounds far apart the simplex method may cycle.
-"""
 
-_FEWEST = 2_000
 
 _OTHER_WAYS = (_OPTIONS, LinearOptions(feasibility=1e-9, optimality=1e-9), LinearOptions())
 """Fallbacks of a failed solve: from scratch, then with scaling and presolve, at last with loose tolerances.
 """
-
-_ENTRIES = 2_000_000
-"""Numbers stored for deviations and multipliers at once: memory against repeated solves."""
-
-_RESIDUAL = 1e-9
-"""Largest residual of a relation, relative to the largest deviation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +87,7 @@ class Small:
         relations = Relations(part.starts, part.rows, part.values)
         reach = Reach(part.below, part.above, part.share, part.free)
         up, down = np.zeros((2, part.share.size))
-        at_once = max(1, _ENTRIES // (part.share.size + part.relations))
+        at_once = max(1, steering.DEVIATIONS_AT_ONCE // (part.share.size + part.relations))
         while len(asked):
             some = asked[:at_once]
             points = np.empty((len(some), part.share.size))
@@ -105,7 +96,7 @@ class Small:
             which = (some.cell, some.sign, some.enough, some.within)
             state = State(self._inverse, self._basis, self._point)
             ends = Attacked(points, multipliers, needless)
-            done = in_turn(relations, reach, state, (up, down), which, stop, _RESIDUAL, ends)
+            done = in_turn(relations, reach, state, (up, down), which, stop, tolerances.RESIDUAL, ends)
             for number in range(done):
                 yield None if needless[number] else (points[number], multipliers[number])
             if done and not needless[done - 1] and _short(points[done - 1], some, done - 1, stop):
@@ -178,7 +169,7 @@ class Large:
         self._program.change_objective(self._goal, np.zeros(self._goal.size))
         self._goal = np.array([at])
         self._program.change_objective(self._goal, np.array([-sign]))
-        most = max(_FEWEST, _ITERATIONS * self._part.relations)
+        most = max(steering.FEWEST_ITERATIONS, steering.ITERATIONS_PER_RELATION * self._part.relations)
         solution = self._program.solve(iterations=most)
         for options in _OTHER_WAYS:
             if solution.optimal:
@@ -196,10 +187,6 @@ def _short(point: FloatArray, asked: Asked, number: int, stop: float) -> bool:
     """Tell whether an attack falls short of its limit, if it has one."""
     enough = float(asked.enough[number])
     return bool(enough < np.inf and asked.sign[number] * point[asked.cell[number]] < stop * enough)
-
-
-_SMALL = 1000
-"""Relations up to which our own simplex method is faster, as it holds a dense inverse of the basis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +225,7 @@ class Attacker:
         there[inside] = True
         self._rows = np.flatnonzero(there)
         place = np.cumsum(there) - 1
-        program = Small if self._rows.size <= _SMALL else Large
+        program = Small if self._rows.size <= steering.OWN_SIMPLEX_RELATIONS else Large
         self._program: Small | Large = program(
             Part(
                 starts.astype(np.int64),
@@ -291,10 +278,6 @@ def signs_of(demand: Demand) -> list[float]:
     return [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
 
 
-_NOTHING = 1e-9
-"""Share of the largest movement below which a cell does not move."""
-
-
 class Seen:
     """Stores deviations d with ``M d = 0``; their multiples within the bounds are feasible, too.
 
@@ -316,7 +299,7 @@ class Seen:
         they are fully suppressed.
         """
         size = np.abs(deviations)
-        moves = size > _NOTHING * size.max(initial=0.0)
+        moves = size > tolerances.STILL * size.max(initial=0.0)
         if moves.any():
             self._found.pop(attack, None)
             self._found[attack] = cells[moves], deviations[moves], within

@@ -19,6 +19,7 @@ from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.workers import Processes, Sequential, Workers
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.demands import Met, unmet
 from linkrisk.solver.tables.attackers.integer_audit import IntegerEnds, integer_ends, integer_unmet
 from linkrisk.solver.tables.attackers.pieces import Ends, Furthest, Piece, known_exactly, pieces_of
@@ -65,13 +66,8 @@ def answers(
         pool.close()
 
 
-SHORT = 1e-5
-"""Share of its level by which a protected cell may fall short, within the tolerance of optimisers."""
-
 PHASE = "auditing"
 
-_EACH = 64
-"""Cells per task: larger ones cost less communication, smaller ones share the work more evenly."""
 
 _Task = tuple[int, LongArray]
 """A piece, and places in it."""
@@ -167,8 +163,8 @@ def _in_whole_numbers(
 def _tasks(pieces: Sequence[Piece], wanted: BoolArray | None) -> Iterator[_Task]:
     for number, piece in enumerate(pieces):
         at = np.arange(piece.cells.size) if wanted is None else np.flatnonzero(wanted[piece.cells])
-        for start in range(0, at.size, _EACH):
-            yield number, at[start : start + _EACH]
+        for start in range(0, at.size, steering.CELLS_PER_TASK):
+            yield number, at[start : start + steering.CELLS_PER_TASK]
 
 
 def _find(work: Work, task: tuple[int, _Task], clock: Clock) -> Ends:
@@ -188,7 +184,7 @@ def _judged(table: CellTable, shown: BoolArray, ends: Ends) -> Audit:
         (table.lower_level[cells], own.down, own.down_found),
         (table.sliding_level[cells], own.up + own.down, audited),
     ):
-        missed = reach < level * (1.0 - SHORT)
+        missed = reach < level * (1.0 - tolerances.AUDITED)
         short = np.where(missed & certain, np.maximum(short, level - reach), short)
         undecided |= missed & ~certain
     value = table.value[cells]

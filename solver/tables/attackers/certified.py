@@ -22,6 +22,7 @@ from linkrisk.formulations.tables.witnesses import Reach
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.integer_audit import whole_witnesses
 from linkrisk.solver.tables.attackers.pieces import Furthest, Piece, known_exactly, pieces_of, unit_of
@@ -62,12 +63,6 @@ class Nearest:
 
 
 PHASE = "certifying"
-
-_DIGITS = (0, 2, 4, 7, 10)
-"""Decimals to which values are rounded: the fewest that serve are used, for short certificates."""
-
-_DENOMINATORS = (1, 60, 10_000, 10**9)
-"""Denominators of rounded multipliers, which are small integers or simple fractions in most tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +203,7 @@ class _Certifying:
         near = dict(zip(cells.tolist(), deviations.tolist(), strict=True))
         wanted = [one for cell in near for one in self._open(cell) if _nearly(near[cell], one)]
         best: tuple[int, Exact] | None = None
-        for digits in _DIGITS:
+        for digits in steering.CERTIFICATE_DECIMALS:
             made = exact_witness(self._relations, cells, deviations, digits, fixed) if wanted else None
             if not made:
                 break
@@ -246,7 +241,7 @@ class _Certifying:
     def _bound(self, program: Furthest, cell: int, sign: int, multipliers: FloatArray) -> Bound:
         """Return the least bound over several roundings of the multipliers; any multipliers are valid."""
         piece, tried = program.piece, []
-        for largest in _DENOMINATORS:
+        for largest in steering.CERTIFICATE_DENOMINATORS:
             rounded = {
                 int(row): Fraction(one).limit_denominator(largest)
                 for row, one in zip(piece.rows.tolist(), multipliers.tolist(), strict=True)

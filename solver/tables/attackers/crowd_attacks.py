@@ -19,11 +19,7 @@ from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.reach import reach
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
-
-SHORT = 2e-6
-"""Share of its level by which a demand may be missed: below it optimisers cannot decide."""
-
-_KEPT = 12
+from linkrisk.solver.tables import steering, tolerances
 
 
 class OutOfTimeError(Exception):
@@ -114,7 +110,7 @@ class CrowdAttacks:
             asked.open[worst] = False
             found, most = self.attack(worst, demand, float(levels[worst]))
             asked.look(newest=1)
-            if found < levels[worst] * (1.0 - SHORT):
+            if found < levels[worst] * (1.0 - tolerances.SEARCHED):
                 lowered = Demand(demand.cell, float(levels[worst]), demand.up, demand.down)
                 wrong.append(Unmet(worst, lowered, found, most))
                 if not everybody:
@@ -144,7 +140,7 @@ class CrowdAttacks:
             for one in owners
         ]
 
-    def seen(self, cell: int, sign: float, newest: int = _KEPT) -> Iterator[FloatArray]:
+    def seen(self, cell: int, sign: float, newest: int = steering.MOVEMENTS_KEPT) -> Iterator[FloatArray]:
         """Yield how far each attacker considers a cell possible, shape (m,), for every stored deviation."""
         for one in self._seen.get((cell, sign), [])[:newest]:
             yield one.found * self._onlookers.scales(one.cells, one.deviations)
@@ -198,7 +194,7 @@ class CrowdAttacks:
         if found > 0:
             kept = self._seen.setdefault((cell, sign), [])
             kept.insert(0, Seen(self._cells[moved], point[moved], found))
-            del kept[_KEPT:]
+            del kept[steering.MOVEMENTS_KEPT :]
         return found, multipliers
 
 
@@ -211,7 +207,7 @@ class _Asked:
         self.open = levels > 0
         self.look()
 
-    def look(self, newest: int = _KEPT) -> None:
+    def look(self, newest: int = steering.MOVEMENTS_KEPT) -> None:
         """Apply stored deviations."""
         for sign, known in self._known.items():
             for reached in self._attacks.seen(self._demand.cell, sign, newest):
@@ -223,7 +219,7 @@ class _Asked:
     def _close(self) -> bool:
         """Remove attackers against whom the demand holds; tell whether none is left."""
         reached = np.sum(list(self._known.values()), axis=0)
-        self.open &= reached < self._levels * (1.0 - SHORT)
+        self.open &= reached < self._levels * (1.0 - tolerances.SEARCHED)
         return not self.open.any()
 
 

@@ -23,6 +23,7 @@ from linkrisk.formulations.tables.witnesses import Reach, Witness, counted_reach
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program, solved_by
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.least_energy import farthest
 from linkrisk.solver.tables.attackers.pieces import Furthest, Piece, known_exactly, pieces_of, unit_of
 
@@ -78,20 +79,7 @@ class Together:
         return moved
 
 
-SHORT = 1e-6
-"""Share of its level by which a demand may be missed, within the tolerance of optimisers."""
-
 PHASE = "auditing levels"
-
-_WORTH = 6
-"""Demands of a piece from which they are served together."""
-
-_LARGE = 1000
-"""Cells of a piece from which least-energy movements are tried before any program."""
-
-_ROUNDS = 12
-_YIELD = 0.05
-"""Rounds of serving demands together, and the share of them that a round must meet for another to follow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +122,7 @@ def unmet(
     reach = counted_reach(table, suppressed, witnesses)
     unknown = suppressed & ~known_exactly(table, suppressed)
     undecided: set[Demand] = set()
-    open_ = [one for one in asked if not reach.meets(one, SHORT)]
+    open_ = [one for one in asked if not reach.meets(one, tolerances.ANSWERED)]
     if not open_:
         return Met((), (), reach, tuple(witnesses))
     total, done = len(asked), len(asked) - len(open_)
@@ -155,7 +143,7 @@ def unmet(
         if report is not None:
             report(Progress.uncounted(PHASE, f"{done:,} of {total:,} levels", done=done / total))
     reach = counted_reach(table, suppressed, witnesses)
-    left = [one for one in open_ if not reach.meets(one, SHORT)]
+    left = [one for one in open_ if not reach.meets(one, tolerances.ANSWERED)]
     return Met(
         tuple(one for one in left if one not in undecided),
         tuple(one for one in left if one in undecided),
@@ -191,8 +179,8 @@ class _Search:
 
     def run(self) -> list[Demand]:
         """Search for witnesses; return the undecided demands."""
-        if len(self.demands) >= _WORTH:
-            if self.piece.cells.size >= _LARGE:
+        if len(self.demands) >= steering.DEMANDS_TOGETHER:
+            if self.piece.cells.size >= steering.LEAST_ENERGY_CELLS:
                 for moved in farthest(self.piece, np.unique(self._place), self.clock):
                     self._program.count(moved)
             self._together()
@@ -222,21 +210,21 @@ class _Search:
         """Tell which demands, or which of some, have no witness."""
         seen, place = self._program.seen, self._place[at]
         reached = seen.up[place] * self._up[at] + seen.down[place] * self._down[at]
-        return np.asarray(reached < self._level[at] * (1.0 - SHORT), dtype=np.bool_)
+        return np.asarray(reached < self._level[at] * (1.0 - tolerances.ANSWERED), dtype=np.bool_)
 
     def _together(self) -> None:
         """Serve all open demands together, some up and some down, as long as a round meets enough of them."""
         at = np.unique(self._place)
         program, generator = Together(self.piece, at), np.random.default_rng(0)
-        for _ in range(_ROUNDS):
+        for _ in range(steering.ROUNDS_TOGETHER):
             before = np.flatnonzero(self._open())
-            if before.size < _WORTH or self.clock.expired:
+            if before.size < steering.DEMANDS_TOGETHER or self.clock.expired:
                 return
             moved = program.move(self._goals(at, before, generator), self.clock)
             if moved is not None:
                 self._program.count(moved)
                 self._program.count(_opposite(self.piece, moved))
-            if before.size - int(self._open().sum()) < max(1.0, _YIELD * before.size):
+            if before.size - int(self._open().sum()) < max(1.0, steering.LEAST_YIELD * before.size):
                 return
 
     def _goals(self, at: LongArray, open_: LongArray, generator: np.random.Generator) -> FloatArray:
@@ -256,7 +244,7 @@ class _Search:
         """Keep a point that moves a cell with an open demand farther than those before."""
         seen, better = self._program.seen, False
         for sign, so_far in ((1, seen.up), (-1, seen.down)):
-            further = (sign * point > so_far) & (so_far < self._enough[sign] * (1.0 - SHORT))
+            further = (sign * point > so_far) & (so_far < self._enough[sign] * (1.0 - tolerances.ANSWERED))
             if further.any():
                 self._owner[sign][further], better = self._points, True
         if better:

@@ -30,10 +30,8 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.integer_audit import IntegerMet, integer_unmet
-
-_SAFE = 1e-7
-"""Relative error allowed in recomputed answers."""
 
 
 class Eyes:
@@ -67,7 +65,7 @@ class Eyes:
             reduced[place] += sign
             most = float(np.maximum(reduced * above, -reduced * below).sum())
             reach = max(float(sign * point[place]), 0.0)
-            if most <= reach + _SAFE * max(float(above[place]), float(below[place]), 1.0):
+            if most <= reach + tolerances.RECOMPUTED * max(float(above[place]), float(below[place]), 1.0):
                 return reach, part.cells, point, self._everywhere(part.cells, reduced)
         given: Any = {"A_eq": part.relations, "b_eq": np.zeros(part.relations.shape[0])}
         limits: Any = np.column_stack([-below, above])
@@ -132,18 +130,11 @@ class _Part:
         """Return deviations that satisfy all relations and bounds; otherwise zeros."""
         point = np.clip(point, -below, above)
         scale = np.maximum(abs(self.relations) @ np.abs(point), 1.0)
-        holds = (np.abs(self.relations @ point) <= _SAFE * scale).all()
+        holds = (np.abs(self.relations @ point) <= tolerances.RECOMPUTED * scale).all()
         return np.asarray(point) if holds else np.zeros(point.size)
 
 
-SHORT = 1e-5
-"""Share of its level by which a protected cell may fall short, within the tolerance of optimisers."""
-
 PHASE = "auditing by insiders"
-_NARROWER = 1e-6
-
-_INTERVALS = 0.5
-"""Share of the time in which intervals are computed beside levels: afterwards levels come first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +180,7 @@ def audit_by_everybody(
     """
     table, unit = in_units(table)
     clock, crowd = clock or Clock(None), Crowd.of(table)
-    patience = clock.part_of_left(_INTERVALS)
+    patience = clock.part_of_left(steering.INSIDER_INTERVAL_SHARE)
     whole = integer_unmet(table, suppressed, clock, report) if table.counts else None
     cells = np.flatnonzero(suppressed)
     eyes = Eyes(crowd, suppressed)
@@ -230,7 +221,7 @@ def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
         at = place.get(demand.cell)
         if at is not None and demand.level - reached > found.short[at]:
             found.short[at], found.short_of[at] = demand.level - reached, owner
-    low, high = np.ceil(found.low - _NARROWER), np.floor(found.high + _NARROWER)
+    low, high = np.ceil(found.low - tolerances.INTERVAL_END), np.floor(found.high + tolerances.INTERVAL_END)
     return replace(found, low=low, high=high, audited=found.audited and not whole.undecided)
 
 
@@ -303,14 +294,16 @@ class _Cell:
 
         def left() -> BoolArray:
             reach = np.sum([self._known[sign] for sign in ways], axis=0)
-            found: BoolArray = ~done & (reach < levels * (1.0 - SHORT)) & (levels - reach > worst[0])
+            found: BoolArray = (
+                ~done & (reach < levels * (1.0 - tolerances.AUDITED)) & (levels - reach > worst[0])
+            )
             return found
 
         def told(owner: int) -> None:
             nonlocal worst
             done[owner] = True
             true = float(sum(self._known[sign][owner] for sign in ways))
-            if true < levels[owner] * (1.0 - SHORT) and levels[owner] - true > worst[0]:
+            if true < levels[owner] * (1.0 - tolerances.AUDITED) and levels[owner] - true > worst[0]:
                 worst = float(levels[owner] - true), owner
 
         self._settle(ways, left, told)
@@ -324,7 +317,7 @@ class _Cell:
 
         def less() -> float:
             width = float(up[best] + down[best])
-            return width - _NARROWER * max(width, 1.0)
+            return width - tolerances.INTERVAL_END * max(width, 1.0)
 
         def left() -> BoolArray:
             return np.asarray(~done & (up + down < less()))

@@ -28,14 +28,9 @@ from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus, linear_program, solved_by
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock, Status
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.demands import Met, unmet
-
-_MOST_SECONDS = 20.0
-"""Time limit of one integer program: what it leaves undecided stays undecided."""
-
-_WHOLE = 1e-6
-"""Distance within which a number counts as integral; the sum is recomputed (`IntegerWitnesses.add`)."""
 
 
 class IntegerProgram:
@@ -73,7 +68,7 @@ class IntegerProgram:
         optimality gap. Raises OutOfTimeError if the clock expires first.
         """
         found = self.vertex(goal, lower, upper, clock)
-        if found is None or (np.abs(found - np.round(found)) <= _WHOLE).all():
+        if found is None or (np.abs(found - np.round(found)) <= tolerances.ROUNDED).all():
             return None if found is None else np.round(found)
         return self._in_whole_numbers(goal, lower, upper, clock, gap)
 
@@ -113,7 +108,10 @@ class IntegerProgram:
             integer=np.ones(goal.size, dtype=np.bool_),
         )
         options = SolveOptions(
-            time_limit=_MOST_SECONDS if left is None else min(left, _MOST_SECONDS), relative_gap=gap
+            time_limit=steering.INTEGER_ATTACK_SECONDS
+            if left is None
+            else min(left, steering.INTEGER_ATTACK_SECONDS),
+            relative_gap=gap,
         )
         found = get_backend("highs").solve(model, options, watch=lambda _: clock.expired)
         if found.status is Status.INFEASIBLE:
@@ -123,25 +121,6 @@ class IntegerProgram:
         half = self.cells.size
         return np.round(found.values[:half] - found.values[half:])
 
-
-_NEARLY = 0.02
-"""Relative optimality gap where any witness suffices."""
-
-_PROGRAMS, _MOST_AT_ONCE = 40, 1000
-"""Pieces whose programs are stored, and cells up to which one program serves all patterns: memory against
-warm starts."""
-
-_IN_FRACTIONS = 0.4
-"""Share of the time for fractional attacks on large patterns."""
-
-_KEPT_LEVELS = 5_000_000
-"""Number of stored levels of attackers; more are recomputed."""
-
-_ROUNDS = 8
-"""Rounds of moving all cells at once at random: cheap witnesses for many demands."""
-
-_OF_MANY = 1.0
-"""Seconds for one program for many attackers; if it fails, smaller groups are tried."""
 
 _NOT_YET: IntegerProgram | None = None
 
@@ -182,7 +161,7 @@ class IntegerAttacks:
         if found is None:
             found = np.floor(self.crowd.levels(demand))
             found[OUTSIDER] = demand.level
-            if len(self._levels) * found.size < _KEPT_LEVELS:
+            if len(self._levels) * found.size < steering.LEVELS_KEPT:
                 self._levels[demand] = found
         return found
 
@@ -263,7 +242,7 @@ class IntegerAttacks:
         if group.size == 1:
             return self.cheapest(int(group[0]), wanted, allowed, cost)
         try:
-            part = self.clock.part(min(_OF_MANY, self.clock.time_left))
+            part = self.clock.part(min(steering.MANY_ATTACKERS_SECONDS, self.clock.time_left))
             return self._cheapest(self._everybody.together(group), wanted, allowed, cost, part)
         except OutOfTimeError:
             if self.clock.expired:
@@ -334,7 +313,7 @@ class IntegerAttacks:
 
     def in_fractions(self, suppressed: BoolArray) -> Met:
         """Decide fractional attacks on a pattern in a share of the time; store integral deviations."""
-        part = self.clock.part_of_left(_IN_FRACTIONS)
+        part = self.clock.part_of_left(steering.FRACTIONAL_SHARE)
         found = unmet(replace(self.table, insiders=()), suppressed, part)
         for one in found.witnesses:
             self.seen.add(one.cells, np.round(one.deviations))
@@ -345,7 +324,7 @@ class IntegerAttacks:
 
         For a large pattern, use the integral deviations of fractional attacks.
         """
-        if suppressed.sum() > _MOST_AT_ONCE:
+        if suppressed.sum() > steering.ONE_PROGRAM_CELLS:
             self.in_fractions(suppressed)
             return
         generator = np.random.default_rng(0)
@@ -355,7 +334,7 @@ class IntegerAttacks:
             program = self._program_of_part(suppressed, cell)
             upper = np.concatenate([side[program.cells] for side in self.crowd.bounds(OUTSIDER)][::-1])
             lower = np.zeros(upper.size)
-            for _ in range(_ROUNDS):
+            for _ in range(steering.RANDOM_ROUNDS):
                 size = program.cells.size
                 goal = generator.uniform(0.5, 1.0, size) * generator.choice([-1.0, 1.0], size)
                 try:
@@ -382,7 +361,7 @@ class IntegerAttacks:
             return None
         lower[way] = level
         goal = np.concatenate([cost[program.cells], cost[program.cells]])
-        moved = program.cheapest(goal, lower, upper, clock, gap=_NEARLY)
+        moved = program.cheapest(goal, lower, upper, clock, gap=steering.ANY_WITNESS_GAP)
         return None if moved is None else self._add(program.cells, moved)
 
     def _add(self, cells: LongArray, moved: FloatArray) -> Whole:
@@ -393,7 +372,7 @@ class IntegerAttacks:
 
     def _program(self, allowed: BoolArray, cell: int) -> IntegerProgram:
         """Return a program of the cell's connected piece, possibly with other cells."""
-        if self._open.size > _MOST_AT_ONCE or (allowed & self.table.fixed).any():
+        if self._open.size > steering.ONE_PROGRAM_CELLS or (allowed & self.table.fixed).any():
             return self._program_of_part(allowed, cell)
         if self._at_once is None:
             self._at_once = IntegerProgram(self._open, self._by_cell[:, self._open])
@@ -405,7 +384,7 @@ class IntegerAttacks:
         key = (self._parts[0] if self._parts else b"", int(labels[cell]))
         if key not in self._programs:
             cells = np.flatnonzero(allowed & (labels == labels[cell]))
-            if len(self._programs) >= _PROGRAMS:
+            if len(self._programs) >= steering.PROGRAMS_KEPT:
                 del self._programs[next(iter(self._programs))]
             self._programs[key] = IntegerProgram(cells, self._by_cell[:, cells])
         return self._programs[key]
@@ -448,7 +427,7 @@ def unreachable_in_whole_numbers(table: CellTable, clock: Clock | None = None) -
     Raises OutOfTimeError if the clock expires before all are decided.
     """
     attacks, everything = IntegerAttacks(table, clock), np.asarray(~table.fixed, dtype=np.bool_)
-    if everything.sum() > _MOST_AT_ONCE:
+    if everything.sum() > steering.ONE_PROGRAM_CELLS:
         attacks.move_many(everything)
     nothing = np.zeros(0)
     return [

@@ -16,13 +16,11 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.integer_witnesses import reach_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, of_level
 
 PHASE = "auditing in whole numbers"
-
-_CLOSE = 1e-6
-"""Tolerance of the end of an interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +52,8 @@ def integer_ends(
     attacks = IntegerAttacks(replace(table, insiders=()), clock)
     attacks.move_many(suppressed)
     most = {
-        1: np.floor(np.where(outer.up_found, outer.up + _CLOSE, table.above)),
-        -1: np.floor(np.where(outer.down_found, outer.down + _CLOSE, table.below)),
+        1: np.floor(np.where(outer.up_found, outer.up + tolerances.INTERVAL_END, table.above)),
+        -1: np.floor(np.where(outer.down_found, outer.down + tolerances.INTERVAL_END, table.below)),
     }
     found = {sign: ~wanted | (most[sign] <= 0) for sign in (1, -1)}
     cells = np.flatnonzero(wanted)

@@ -18,21 +18,8 @@ from threadpoolctl import threadpool_limits
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.pieces import Piece
-
-MOST_WAYS, MOST_CELLS = 3000, 20_000
-"""Independent movements and cells of the largest table: beyond them the matrices take too much memory."""
-
-_SPARSE = 0.1
-"""Density of a basis below which sparse products are faster."""
-
-_MANY = 256
-"""Movements computed at a time: speed against memory."""
-
-_LEAST_BOUND = 1e-6
-"""Smallest bound of a cell, relative to the median: smaller ones make the matrix ill-conditioned."""
-
-TINY = 1e-12
 
 
 def one_thread() -> AbstractContextManager[object]:
@@ -42,7 +29,10 @@ def one_thread() -> AbstractContextManager[object]:
 
 def may_do(relations: sparse.csr_array) -> bool:
     """Estimate whether the matrices fit."""
-    return relations.shape[1] <= MOST_CELLS and relations.shape[1] - relations.shape[0] <= MOST_WAYS
+    return (
+        relations.shape[1] <= steering.LEAST_ENERGY_MOST_CELLS
+        and relations.shape[1] - relations.shape[0] <= steering.LEAST_ENERGY_MOVEMENTS
+    )
 
 
 def basis_of(relations: sparse.csr_array) -> sparse.csr_array | None:
@@ -50,17 +40,17 @@ def basis_of(relations: sparse.csr_array) -> sparse.csr_array | None:
     if not may_do(relations):
         return None
     basis = kernel(relations)
-    return basis if 0 < basis.shape[1] <= MOST_WAYS else None
+    return basis if 0 < basis.shape[1] <= steering.LEAST_ENERGY_MOVEMENTS else None
 
 
 def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
     """Return the Cholesky factor of the energy of all movements."""
-    if basis.nnz < _SPARSE * basis.shape[0] * basis.shape[1]:
+    if basis.nnz < steering.SPARSE_DENSITY * basis.shape[0] * basis.shape[1]:
         energy = (sparse.csr_array(basis.T) @ (sparse.diags_array(resistance) @ basis)).toarray()
     else:
         rows = basis.toarray()
         energy = rows.T @ (resistance[:, None] * rows)
-    energy[np.diag_indices_from(energy)] *= 1.0 + TINY
+    energy[np.diag_indices_from(energy)] *= 1.0 + tolerances.TINY
     found: FloatArray = linalg.cholesky(energy, lower=True, overwrite_a=True, check_finite=False)
     return found
 
@@ -68,7 +58,7 @@ def factor_of(basis: sparse.csr_array, resistance: FloatArray) -> FloatArray:
 def flows(basis: sparse.csr_array, factor: FloatArray, places: LongArray) -> FloatArray:
     """Compute the movements of all cells when some cells are moved by 1, one column for each."""
     half = linalg.solve_triangular(factor, basis[places].toarray().T, lower=True, check_finite=False)
-    own = np.maximum(np.einsum("ij,ij->j", half, half), TINY)
+    own = np.maximum(np.einsum("ij,ij->j", half, half), tolerances.TINY)
     force = linalg.solve_triangular(factor, half, lower=True, trans="T", check_finite=False)
     moved: FloatArray = np.asarray(basis @ (force / own), dtype=np.float64)
     return moved
@@ -77,7 +67,9 @@ def flows(basis: sparse.csr_array, factor: FloatArray, places: LongArray) -> Flo
 def within_bounds(below: FloatArray, above: FloatArray) -> FloatArray:
     """Choose resistances that keep movements within bounds as far as possible."""
     bound = np.minimum(above, below)
-    resistance: FloatArray = np.maximum(bound, max(_LEAST_BOUND * float(np.median(bound)), TINY)) ** -2.0
+    resistance: FloatArray = (
+        np.maximum(bound, max(tolerances.LEAST_BOUND * float(np.median(bound)), tolerances.TINY)) ** -2.0
+    )
     return resistance
 
 
@@ -88,11 +80,11 @@ def farthest(piece: Piece, places: LongArray, clock: Clock) -> Iterator[FloatArr
         return
     with one_thread():
         factor = factor_of(basis, within_bounds(piece.below, piece.above))
-    for start in range(0, places.size, _MANY):
+    for start in range(0, places.size, steering.MOVEMENTS_AT_ONCE):
         if clock.expired:
             return
         with one_thread():
-            found = flows(basis, factor, places[start : start + _MANY])
+            found = flows(basis, factor, places[start : start + steering.MOVEMENTS_AT_ONCE])
         for way in (found, -found):
             with np.errstate(divide="ignore", invalid="ignore"):
                 room = np.where(way > 0, piece.above[:, None] / way, -piece.below[:, None] / way)

@@ -22,6 +22,7 @@ from linkrisk.formulations.programs import LinearModel
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearSolution, linear_program, solved_by
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +83,6 @@ def pieces_of(table: CellTable, unknown: BoolArray) -> Iterator[Piece]:
         yield Piece(cells[own], numbers[by_row[span]], relations, below[own], above[own])
 
 
-TOLERANCE = 1e-7
-"""Largest accumulated rounding error, relative to the range of a cell and to 1."""
-
-_LARGEST = 2.0**20
-"""Largest deviation in scaled units, so that the absolute tolerance of 1e-9 is meaningful."""
-
-_ROUNDS = 6
-"""Rounds of moving many cells at once, at most: they spare single programs."""
-
 _PRIMAL = 4
 """The primal simplex method in HiGHS: if only the goal changes, its last basis stays feasible."""
 
@@ -138,7 +130,7 @@ class Furthest:
             ),
             LinearOptions(feasibility=1e-9, optimality=1e-9, own={"simplex_strategy": _PRIMAL}),
         )
-        self._close = TOLERANCE * np.maximum(np.maximum(piece.below, piece.above), 1.0)
+        self._close = tolerances.MOVABLE * np.maximum(np.maximum(piece.below, piece.above), 1.0)
         self.seen = Ends(np.zeros(cells), np.zeros(cells), piece.below <= 0, piece.above <= 0)
 
     def find(self, at: LongArray, clock: Clock) -> Ends:
@@ -154,7 +146,7 @@ class Furthest:
     def _move_many(self, clock: Clock) -> None:
         """Move all cells at once, up and down: those that attain their public bounds are done."""
         seen, generator = self.seen, np.random.default_rng(0)
-        for _ in range(_ROUNDS):
+        for _ in range(steering.ROUNDS_OF_MANY_CELLS):
             before = int(seen.up_found.sum() + seen.down_found.sum())
             signs = generator.choice([-1.0, 1.0], self._columns.size)
             for way in (signs, -signs):
@@ -203,7 +195,7 @@ class Furthest:
         piece, seen = self.piece, self.seen
         point = np.clip(point, -piece.below, piece.above)
         off = np.abs(piece.relations @ point)
-        if (off > TOLERANCE * np.maximum(abs(piece.relations) @ np.abs(point), 1.0)).any():
+        if (off > tolerances.MOVABLE * np.maximum(abs(piece.relations) @ np.abs(point), 1.0)).any():
             return
         if self.told is not None:
             self.told(point)
@@ -225,4 +217,4 @@ class Furthest:
 def unit_of(piece: Piece) -> float:
     """Return the unit of deviations: 1, or the power of 2 that keeps all of them small."""
     largest = float(max(piece.below.max(), piece.above.max()))
-    return float(2.0 ** max(0.0, np.ceil(np.log2(largest / _LARGEST))))
+    return float(2.0 ** max(0.0, np.ceil(np.log2(largest / tolerances.LARGEST_DEVIATION))))

@@ -23,6 +23,7 @@ from linkrisk.solver.options.types import File
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.insiders import CrowdAudit, audit_by_everybody
 from linkrisk.solver.tables.operations.counts import Counting, lowered_and_refused, with_reachable_levels
@@ -93,9 +94,6 @@ NOT_ASKED = "that was not asked for"
 NOT_COUNTED = "the table does not say how many respondents each of its cells has"
 TOO_LATE = "the time was out before it was known what can be kept from them"
 """Reason for omitting respondents."""
-
-_SHARE = 0.25
-"""Share of the time for finding the levels reachable against insiders that no option names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,7 +289,7 @@ def _with_insiders(found: AttackedTable, attackers: Attackers, clock: Clock) -> 
     If no option names attackers, their levels may be lowered, and they are left out if time runs out.
     """
     who = attackers.who(found.stored)
-    part = clock.part_of_left(_SHARE) if attackers.usual else clock
+    part = clock.part_of_left(steering.INSIDER_REACH_SHARE) if attackers.usual else clock
     alone = SINGLETONS in who or CONTRIBUTORS in who
     why = None if alone else NOT_COUNTED if attackers.usual else NOT_ASKED
     try:

@@ -36,6 +36,7 @@ from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.run.versions import library_versions
+from linkrisk.solver.tables import tolerances
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.operations.counts import with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of
@@ -44,8 +45,6 @@ from linkrisk.solver.tables.suppression.patterns import search_parts
 
 EXACT = "exact"
 CONTEST = "comparing backends"
-CLOSE = 1e-6
-"""Relative difference allowed between optima and bounds."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,11 @@ def _row(problem: TableProblem, name: str, stopped: Callable[[], bool], options:
     bound = result.bound if np.isfinite(result.bound) else None
     gap = None if cost is None or bound is None else max(0.0, cost - bound)
     # A backend may stop within its gap; the cost is then optimal, as all costs are integral.
-    shut = gap is not None and cost is not None and gap <= max(options.absolute_gap, CLOSE * max(1.0, cost))
+    shut = (
+        gap is not None
+        and cost is not None
+        and gap <= max(options.absolute_gap, tolerances.OPTIMA_EQUAL * max(1.0, cost))
+    )
     return TableRow(
         name=name,
         status=result.status.value,
@@ -350,13 +353,17 @@ def disagreements(found: Sequence[TableRow]) -> list[str]:
     right = [row for row in found if row.audit == "passed" and row.cost is not None]
     for first, second in combinations([row for row in right if row.proven], 2):
         one, other = first.cost or 0.0, second.cost or 0.0
-        if abs(one - other) > 2 * CLOSE * max(1.0, one, other):
+        if abs(one - other) > 2 * tolerances.OPTIMA_EQUAL * max(1.0, one, other):
             said.append(
                 f"{first.name} and {second.name} both claim a proof, but of different optima: "
                 f"{one:g} and {other:g}"
             )
     for row, judge in product(right, found):
         cost, bound = row.cost or 0.0, judge.bound
-        if bound is not None and judge.name != row.name and cost < bound - 2 * CLOSE * max(1.0, abs(bound)):
+        if (
+            bound is not None
+            and judge.name != row.name
+            and cost < bound - 2 * tolerances.OPTIMA_EQUAL * max(1.0, abs(bound))
+        ):
             said.append(f"{row.name} found {cost:g}, less than the bound {bound:g} of {judge.name}")
     return said

@@ -17,15 +17,10 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.crowd import OUTSIDER
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
-
-_IN_REACH = 0.3
-"""Share of the time for finding the reachable levels."""
-
-_CLOSE = 1e-6
-"""Tolerance of optimisers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +90,9 @@ def with_reachable_levels(
         unsaid = stored.counts is None and stored.guessed is None
         return stored, table, Counting(counts=False, guessed=True) if unsaid else None
     known = _known(stored, table)
-    missed = _out_of_reach(replace(table, insiders=()), (clock or Clock(None)).part_of_left(_IN_REACH))
+    missed = _out_of_reach(
+        replace(table, insiders=()), (clock or Clock(None)).part_of_left(steering.COUNT_REACH_SHARE)
+    )
     levels = {way: level.copy() for way, level in _levels(table).items()}
     soft, hard = lowered_and_refused(table, missed)
     if hard and refuse:
@@ -146,7 +143,7 @@ def _out_of_reach(table: CellTable, clock: Clock) -> list[Unmet]:
         except OutOfTimeError:
             if demand in open_:
                 up, down = (side[demand.cell] for side in (reach.up, reach.down))
-                reached = float(np.floor(up * demand.up + down * demand.down + _CLOSE))
+                reached = float(np.floor(up * demand.up + down * demand.down + tolerances.INTERVAL_END))
                 missed.append(Unmet(OUTSIDER, demand, reached, nothing))
     return missed
 

@@ -21,15 +21,13 @@ from linkrisk.solver.certificates.writing.table import certificate_bytes, table_
 from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Reported
+from linkrisk.solver.tables import tolerances
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
 from linkrisk.solver.tables.operations.attacked_table import AttackedTable, CrowdResult
 from linkrisk.solver.tables.operations.counts import Counting
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
 from linkrisk.solver.tables.suppression.pattern import Pattern
-
-_NEAR = 1e-6
-"""Relative distance from a multiple up to which the end of an interval is one."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -198,7 +196,7 @@ def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
         return {"step": None, "known": []}
     grid = Grid(1, grid.decimals)  # a coarser step may be chance: suppressed values are not public
     low, high = grid.steps(found.low), grid.steps(found.high)
-    near = _NEAR * np.maximum(1.0, np.abs(grid.steps(table.value[found.cells])))
+    near = tolerances.INTERVAL_END * np.maximum(1.0, np.abs(grid.steps(table.value[found.cells])))
     alone = np.floor(high + near) - np.ceil(low - near) < 1.0
     known = found.audited & alone & ~found.exact & table.primary[found.cells]
     return {"step": grid.step, "known": found.cells[known].tolist()}

@@ -34,6 +34,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.audit import Audit, audit, audit_levels
 from linkrisk.solver.tables.attackers.certified import Certified, certify
 from linkrisk.solver.tables.operations.attacked_table import (
@@ -59,26 +60,6 @@ from linkrisk.solver.tables.suppression.reachability import (
     kept_from_nobody,
     short_of_its_level,
 )
-
-MOST_OPTIMAL = 3000
-"""Cells up to which the exact search is the default: its bound closes, but takes long (docs/tables-large.md).
-"""
-
-_AFTER_STOP = 5.0
-"""Seconds of the audit after Ctrl-C."""
-
-_FOR_AUDIT, _BEYOND, _LEAST_SECONDS, _INTERVALS = 0.25, 0.05, 1.0, 0.5
-"""Shares of the audit: its part of the time limit, how far it may exceed that, its least seconds, and its
-part for intervals; the rest is for levels, without which nothing is protected."""
-
-_LARGE_SHARE = 0.6
-"""Share of the time for protecting a large table of counts against fractional attacks."""
-
-_LEVELS_FIRST = 300
-"""Suppressed cells from which levels are audited before intervals."""
-
-_MOST_INTERVALS, _OF_COUNTS = 5000, 1000
-"""Suppressed cells up to which the audit of a large table computes all intervals, not levels alone."""
 
 
 @taking(SuppressOptions)
@@ -111,11 +92,11 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
     system = opened_system(read_asked_table(asked), asked.cost)
     compile_once(TABLES, report)
     if method == AUTOMATIC:
-        method = OPTIMAL if len(system[0][1]) <= MOST_OPTIMAL or solver is not None else MODULAR
+        method = OPTIMAL if len(system[0][1]) <= steering.OPTIMAL_CELLS or solver is not None else MODULAR
     attackers = part(Attackers, asked).read(len(system[0][1]))
     clock = Clock(time_limit, cancel=asked.cancel)
     if time_limit is not None:
-        clock.leave(_FOR_AUDIT * time_limit)
+        clock.leave(steering.AUDIT_SHARE * time_limit)
     with interruptible(clock):
         tables = attacked_system(system, attackers, clock, refuse=True)
         search = partial(
@@ -123,7 +104,9 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
         )
         pattern = common_pattern(search, [one.table for one in tables], clock, report)
     limit = None if pattern.proven else clock.limit
-    most = _OF_COUNTS if any(table.counts for _, table in system) else _MOST_INTERVALS
+    most = (
+        steering.COUNT_INTERVAL_CELLS if any(table.counts for _, table in system) else steering.INTERVAL_CELLS
+    )
     levels = method != OPTIMAL and int(pattern.suppressed.sum()) > most
     patience = _patience(clock)
     with interruptible(patience):
@@ -196,7 +179,7 @@ def _optimal(
 
 def _large(method: str, table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
     if table.counts:
-        found = suppress_large(table, method, clock.part_of_left(_LARGE_SHARE), report)
+        found = suppress_large(table, method, clock.part_of_left(steering.LARGE_COUNTS_SHARE), report)
         return in_whole_numbers(table, found, clock)
     return from_insiders_too(table, suppress_large(table, method, clock, report), clock, report)
 
@@ -233,15 +216,20 @@ def _in_units(search: _Search, table: CellTable, clock: Clock, report: Reporter 
 def _patience(clock: Clock) -> Clock:
     """Return the time for the audit: its share of the limit, or little more after Ctrl-C."""
     if clock.stopped or clock.time_limit is None:
-        return Clock(_AFTER_STOP if clock.stopped else None)
-    return Clock(max(_LEAST_SECONDS, clock.time_limit * (1.0 + _BEYOND) - clock.seconds))
+        return Clock(steering.AUDIT_SECONDS_AFTER_STOP if clock.stopped else None)
+    return Clock(
+        max(
+            steering.LEAST_AUDIT_SECONDS,
+            clock.time_limit * (1.0 + steering.AUDIT_BEYOND_LIMIT) - clock.seconds,
+        )
+    )
 
 
 def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """Audit all levels, and intervals as time allows; in large patterns levels come first."""
-    many = suppressed.sum() > _LEVELS_FIRST
+    many = suppressed.sum() > steering.LEVELS_FIRST_CELLS
     first = _levels(table, suppressed, patience) if many else None
-    found = audit(table, suppressed, patience.part_of_left(_INTERVALS))
+    found = audit(table, suppressed, patience.part_of_left(steering.INTERVAL_SHARE))
     if not found.undecided.any():
         return found
     levels = first or _levels(table, suppressed, patience)
@@ -250,7 +238,9 @@ def _audited(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
 
 def _levels(table: CellTable, suppressed: BoolArray, patience: Clock) -> Audit:
     """Audit all levels within the time limit; undecided levels count as unmet."""
-    return audit_levels(table, suppressed, patience.part_of_left(_INTERVALS if table.insiders else 1.0))
+    return audit_levels(
+        table, suppressed, patience.part_of_left(steering.INTERVAL_SHARE if table.insiders else 1.0)
+    )
 
 
 def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
@@ -264,10 +254,6 @@ def _of_large(pattern: Pattern, *, levels: bool) -> dict[str, object]:
         "removed_by_thinning": pattern.removed,
         "intervals": not levels,
     }
-
-
-_OF_OUTSIDER = 0.6
-"""Share of the time, for counts, for the audit against the outsider."""
 
 
 @taking(AuditOptions)
@@ -302,7 +288,7 @@ def audit_table(asked: AuditOptions) -> TableResult:
     results = []
     for one in tables:
         with interruptible(clock):
-            share = clock.part_of_left(_OF_OUTSIDER) if one.table.counts else clock
+            share = clock.part_of_left(steering.OUTSIDER_AUDIT_SHARE) if one.table.counts else clock
             found = audit(one.table, suppressed, share, report=report, workers=asked.workers)
             certified = certify(one.table, suppressed, clock, report) if asked.exact else None
             crowd = one.crowd_result(suppressed, clock, report)

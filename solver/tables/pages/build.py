@@ -16,11 +16,9 @@ from linkrisk.solver.documents.wording import agreement, contradictions, numbers
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.number_format import several
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables import tolerances
 from linkrisk.solver.tables.pages import changed, making, outside, shown, suppressed
-from linkrisk.solver.tables.pages.words import SHORT, Attacked, are, attacked, exactly, in_words, moved, size
-
-_ROUNDING = 1e-6
-"""Rounding error of interval ends, which linear programs compute."""
+from linkrisk.solver.tables.pages.words import Attacked, are, attacked, exactly, in_words, moved, size
 
 
 def check(given: Json) -> None:
@@ -60,20 +58,20 @@ def _of_search(given: Json) -> Iterator[str]:
         return
     if not 0.0 <= bound <= cost:
         yield f"the cost is {cost:g} and none is less than {bound:g}"
-    least = bound >= cost * (1.0 - _ROUNDING) if given["status"] == "optimal" else bound < cost
+    least = bound >= cost * (1.0 - tolerances.INTERVAL_END) if given["status"] == "optimal" else bound < cost
     if not least:
         yield f"the status is {given['status']!s:.20}, the cost {cost:g} and its bound {bound:g}"
 
 
 def _of_cell(one: Attacked, listed: bool) -> Iterator[str]:
-    slack = _ROUNDING * max(1.0, abs(one.value), abs(one.low), abs(one.high))
+    slack = tolerances.INTERVAL_END * max(1.0, abs(one.value), abs(one.low), abs(one.high))
     if not one.low - slack <= one.value <= one.high + slack:
         yield f"the value of {one.cell:.80} is outside of its interval, {one.interval}"
     found = f"and its interval, {one.interval}"
-    if one.audited and not listed and one.reached < 1.0 - 2.0 * SHORT:
+    if one.audited and not listed and one.reached < 1.0 - 2.0 * tolerances.AUDITED:
         around = f"is short of a level around {exactly(one.value)}"
         yield f"{one.cell:.80} counts as protected, {found}, {around}"
-    if listed and one.reached >= 1.0 + SHORT:
+    if listed and one.reached >= 1.0 + tolerances.AUDITED:
         yield f"{one.cell:.80} counts as not protected, {found}, reaches its levels"
 
 
@@ -92,10 +90,10 @@ def _of_rounding(given: Json) -> Iterator[str]:
     yield from _of_search(given)
     yield from _of_changes(given)
     far = max((abs(by) for by, _ in given["table"]["changes"]), default=0.0)
-    if abs(far - given["largest_change"]) > _ROUNDING * max(1.0, far):
+    if abs(far - given["largest_change"]) > tolerances.INTERVAL_END * max(1.0, far):
         yield f"the largest change is {given['largest_change']:g}, and one cell changed by {far:g}"
     base = given["base"]
-    if any(abs(value / base - round(value / base)) > _ROUNDING for value in given["rounded"]):
+    if any(abs(value / base - round(value / base)) > tolerances.INTERVAL_END for value in given["rounded"]):
         yield f"a rounded value is no multiple of {base}"
 
 

@@ -13,12 +13,11 @@ from linkrisk.solver.documents.document import Block, Paragraph
 from linkrisk.solver.documents.wording import joined, table
 from linkrisk.solver.run.number_format import MINUS, no_less, several
 from linkrisk.solver.schemas.keys import Json
+from linkrisk.solver.tables import tolerances
 
 Columns = Sequence[tuple[str, str, Of]]
 """Name, title and kind of each column; names are keys of the lines."""
 
-SHORT = 1e-5
-"""Share of its level by which a protected cell may fall short, as in the audit."""
 
 MOST_LISTED = 2_000
 """Lines of a table of the page; internal files have all."""
@@ -115,7 +114,7 @@ def moved(given: Json) -> list[Json]:
     columns = (found[name] for name in ("value", "became", "lower_level", "upper_level"))
     for cell, value, became, lower, upper in zip(_named(found), *columns, strict=True):
         far, level = abs(became - value), upper if became > value else lower
-        short = level <= 0.0 or far < level * (1.0 - SHORT) - 1e-9 * max(1.0, abs(value))
+        short = level <= 0.0 or far < level * (1.0 - tolerances.AUDITED) - 1e-9 * max(1.0, abs(value))
         line = {"cell": cell, "value": value, "became": became, "level": level, "moved": far, "short": short}
         lines.append({**line, "share": far / abs(value) if value else None})
     return sorted(lines, key=lambda one: -one["moved"] / max(abs(one["value"]), 1.0))

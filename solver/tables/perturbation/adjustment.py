@@ -22,11 +22,9 @@ from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.perturbation.least_squares import DOWN, UP, Directions, least_squares
 from linkrisk.solver.tables.perturbation.rounding import round_cells
-
-_NOISE = 1e-6
-"""Distance from an integer up to which a change counts as integral."""
 
 _BASE = 2
 """Changes are doubled for rounding, whose base must be at least 2."""
@@ -41,7 +39,7 @@ def integral_changes(problem: TabularAdjustment, change: FloatArray, clock: Cloc
     if problem.wrong(nearest) is None:
         return nearest
     table = ControlledRounding(
-        value=_BASE * np.where(np.abs(change - nearest) <= _NOISE, nearest, change),
+        value=_BASE * np.where(np.abs(change - nearest) <= tolerances.ROUNDED, nearest, change),
         relations=problem.table.relations,
         weight=problem.weight,
         base=_BASE,
@@ -54,16 +52,6 @@ def integral_changes(problem: TabularAdjustment, change: FloatArray, clock: Cloc
     return made if problem.wrong(made) is None else None
 
 
-_DECIMALS = (6, 9, 12)
-_DEARER = 1e-7
-"""Relative cost increase accepted for fewer decimals."""
-
-_NOTHING = 1e-9
-"""Change below which a cell counts as unchanged."""
-
-_MOST_SOLVED = 5000
-"""Changed cells up to which relations are solved in fractions, which is slow."""
-
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -73,9 +61,9 @@ def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
     Cells rounded one by one need not add up: each third of 1 is 0.333333. In this case some cells follow from
     the others by the relations, solved in fractions.
     """
-    most = problem.cost(change) * (1.0 + _DEARER)
-    moved = np.where(np.abs(change) > _NOTHING, change, 0.0)
-    for decimals in _DECIMALS:
+    most = problem.cost(change) * (1.0 + steering.DEARER_FOR_DECIMALS)
+    moved = np.where(np.abs(change) > tolerances.STILL, change, 0.0)
+    for decimals in steering.ADJUSTMENT_DECIMALS:
         rounded = np.asarray(np.round(moved, decimals), dtype=np.float64)
         for made in (rounded, _solved(problem, moved, decimals)):
             if made is not None and problem.cost(made) <= most and _adds_up(problem, made):
@@ -86,7 +74,7 @@ def in_decimals(problem: TabularAdjustment, change: FloatArray) -> FloatArray:
 def _solved(problem: TabularAdjustment, change: FloatArray, decimals: int) -> FloatArray | None:
     """Round the changes of most cells and solve for the others."""
     cells = np.flatnonzero(change)
-    if cells.size > _MOST_SOLVED:
+    if cells.size > steering.EXACTLY_SOLVED_CELLS:
         return None
     given = ExactRelations(problem.table)
     found = exact_witness(given, cells, change[cells], decimals, _at_levels(problem, change))
@@ -118,29 +106,15 @@ def _adds_up(problem: TabularAdjustment, change: FloatArray) -> bool:
 
 def in_digits(values: FloatArray) -> FloatArray:
     """Return values as short decimals: 12.1 + 0.2 is 12.3, not 12.299999999999999."""
-    near = np.round(values, _DECIMALS[-1])
+    near = np.round(values, steering.ADJUSTMENT_DECIMALS[-1])
     return np.where(np.abs(near - values) <= 4.0 * _EPS * np.abs(values), near, values)
 
 
 PHASE = "adjusting cells"
-PROVEN = 1e-6
-"""Relative gap below which the incumbent is optimal."""
 
-_SCALE = 1000.0
-"""Cost of the first incumbent as backends see it, since their tolerances are absolute."""
 
 _NONE = "no adjustment keeps all relations and bounds; lower a level, or widen the bounds"
 _LATE = "no adjustment was found in time; give it more"
-
-_MOST_WHOLE = 1e6
-"""Steps of a cell up to which integral changes are searched for: beyond, optimisers cannot tell integers
-apart."""
-
-_PART = 0.5
-"""Share of the remaining time for making an answer integral."""
-
-_GAP = 1e-7
-_SAFE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +128,7 @@ class Adjusted:
     @property
     def proven(self) -> bool:
         """Tell whether it is optimal."""
-        return self.bound >= self.cost * (1.0 - PROVEN)
+        return self.bound >= self.cost * (1.0 - tolerances.PROVEN)
 
 
 def adjust_cells(
@@ -221,7 +195,7 @@ class _Search:
     @property
     def finished(self) -> bool:
         """Tell whether the incumbent is proven optimal."""
-        return self.best is not None and self.bound >= self.cost * (1.0 - PROVEN)
+        return self.best is not None and self.bound >= self.cost * (1.0 - tolerances.PROVEN)
 
     def proposals(self) -> Iterator[BoolArray]:
         """Propose directions: those of the relaxation, and all up."""
@@ -262,7 +236,9 @@ class _Search:
     def keep(self, change: FloatArray | None) -> None:
         """Keep changes that are cheaper and an adjustment."""
         if change is not None and self._problem.whole:
-            change = integral_changes(self._problem, change, self._clock.part_of_left(_PART))
+            change = integral_changes(
+                self._problem, change, self._clock.part_of_left(steering.INTEGRAL_SHARE)
+            )
         if change is None or self._problem.wrong(change) is not None:
             return
         cost = self._problem.cost(change)
@@ -273,21 +249,28 @@ class _Search:
         """Search by a backend: first continuous changes, then integral ones if required."""
         self._solve_by(self._real, backend, seed)
         far = np.maximum(*self._problem.furthest(self.cost)).max(initial=0.0)
-        if self._problem.whole and not self.finished and far <= _MOST_WHOLE and not self._clock.expired:
+        if (
+            self._problem.whole
+            and not self.finished
+            and far <= tolerances.DISTINCT_INTEGERS
+            and not self._clock.expired
+        ):
             self._solve_by(self._problem, backend, seed)
 
     def _solve_by(self, problem: TabularAdjustment, backend: Backend, seed: int) -> None:
         """Solve by a backend within the cost of the incumbent."""
-        scale = _SCALE / self.cost if 0.0 < self.cost < np.inf else 1.0
+        scale = steering.SCALED_COST / self.cost if 0.0 < self.cost < np.inf else 1.0
         scaled = replace(problem, weight=scale * problem.weight)
         found = backend.solve(
             scaled.model(scale * self.cost),
-            SolveOptions(time_limit=self._clock.seconds_left, seed=seed, relative_gap=_GAP),
+            SolveOptions(
+                time_limit=self._clock.seconds_left, seed=seed, relative_gap=tolerances.ADJUSTMENT_GAP
+            ),
             starts=[] if self.best is None else [scaled.columns(self.best)],
             watch=lambda progress: self._report_progress(progress, scale),
         )
         if np.isfinite(found.bound):
-            self.bound = max(self.bound, found.bound / scale * (1.0 - _SAFE))
+            self.bound = max(self.bound, found.bound / scale * (1.0 - tolerances.COST))
         if found.values is None:
             return
         if problem.whole:
@@ -312,7 +295,7 @@ class _Search:
             return self._report_progress(BackendProgress(np.inf, bound), 1.0)
 
         search = Directions(self._problem, possible, self._clock)
-        search.run(propose, lambda cost: cost * (1.0 - PROVEN / 2.0), report)
+        search.run(propose, lambda cost: cost * (1.0 - tolerances.PROVEN / 2.0), report)
         if np.isfinite(search.bound):
             self.bound = max(self.bound, search.bound)
 
@@ -323,7 +306,7 @@ class _Search:
     def _raise_bound(self, multipliers: FloatArray) -> None:
         least = self._problem.least(multipliers)
         if np.isfinite(least):
-            self.bound = max(self.bound, least - _SAFE * abs(least))
+            self.bound = max(self.bound, least - tolerances.COST * abs(least))
 
     def _report_progress(self, progress: BackendProgress, scale: float) -> bool:
         """Report progress, and tell whether to stop."""

@@ -23,11 +23,9 @@ from scipy import sparse
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import tolerances
 
 UP, DOWN, OPEN = 1, -1, 0
-_SAFE = 1e-9
-_CLOSE = 1e-10
-"""Relative gap and infeasibility of the quadratic program; bounds do not depend on it."""
 
 
 def least_squares(
@@ -57,7 +55,7 @@ def least_squares(
     part = sparse.csc_array(relations)[:, free]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _CLOSE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerances.QUADRATIC_GAP
     program = clarabel.DefaultSolver(
         sparse.csc_matrix(sparse.diags_array(2.0 * weight[free] / heavy)),
         slope[free] / (heavy * unit),
@@ -160,4 +158,4 @@ class Directions:
             self._clock,
         )
         bound = problem.least(multipliers, (ways != DOWN, ways != UP))
-        return change[: len(problem)], bound - _SAFE * abs(bound)
+        return change[: len(problem)], bound - tolerances.COST * abs(bound)

@@ -23,12 +23,7 @@ from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, L
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
-
-_WHOLE = 1e-6
-"""Distance up to which a point of an optimiser is integral."""
-
-_PART = 5
-"""Fractional variables are fixed a fifth at a time: fewer per round need more solves, but fail less often."""
+from linkrisk.solver.tables import steering, tolerances
 
 
 def dived(
@@ -41,12 +36,12 @@ def dived(
     """
     while not clock.expired:
         distance = np.abs(point - np.round(point))
-        left = np.flatnonzero(distance > _WHOLE)
+        left = np.flatnonzero(distance > tolerances.ROUNDED)
         if not left.size:
             values = table.rounded(point)
             return values if table.wrong(values) is None else None
         nearest = left[np.argsort(distance[left], kind="stable")]
-        batch = nearest[: max(1, left.size // _PART)]
+        batch = nearest[: max(1, left.size // steering.DIVE_FRACTION)]
         first = nearest[:1]
         found = None
         for cells, whole in (
@@ -66,9 +61,6 @@ def dived(
     return None
 
 
-_SIMPLEX, _GRADIENTS = 0.2, 0.5
-"""Shares of the remaining time: for the simplex method, then for the first-order method."""
-
 _BY_GRADIENTS = LinearOptions(own={"solver": "pdlp", "presolve": "off"})
 
 
@@ -85,7 +77,7 @@ class Relaxed:
     def whole(self) -> bool:
         """Tell whether the optimum is integral."""
         apart = np.abs(self.point - np.round(self.point))
-        return self.program is not None and bool((apart <= _WHOLE).all())
+        return self.program is not None and bool((apart <= tolerances.ROUNDED).all())
 
 
 def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Relaxed | None:
@@ -96,7 +88,7 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
     is no vertex and its multipliers may be suboptimal: the bound is recomputed from them.
     """
     program = linear_program(model, LinearOptions())
-    solution = program.solve(seconds=clock.part_of_left(_SIMPLEX).seconds_left)
+    solution = program.solve(seconds=clock.part_of_left(steering.ROUNDING_SIMPLEX_SHARE).seconds_left)
     if solution.status is LinearStatus.INFEASIBLE:
         return None
     if solution.optimal and solution.objective is not None:
@@ -105,30 +97,19 @@ def relaxation(table: ControlledRounding, model: MilpModel, clock: Clock) -> Rel
         return Relaxed(-np.inf, solution.point, near=False)
     # the program of zero-restricted roundings, whose columns all have bounds
     strict = model if table.zero_restricted else replace(table, zero_restricted=True).model()
-    found = linear_program(strict, _BY_GRADIENTS).solve(seconds=clock.part_of_left(_GRADIENTS).seconds_left)
+    found = linear_program(strict, _BY_GRADIENTS).solve(
+        seconds=clock.part_of_left(steering.ROUNDING_GRADIENT_SHARE).seconds_left
+    )
     bound = _safe(lower_bound(strict, found.duals)) if table.zero_restricted else -np.inf
     return Relaxed(bound, found.point, near=found.optimal)
 
 
 def _safe(bound: float) -> float:
     """Subtract the possible rounding error from a bound."""
-    return bound - _CLOSE * max(1.0, abs(bound))
+    return bound - tolerances.COST * max(1.0, abs(bound))
 
-
-_FLIPS, _MOST, _FOR_EACH = 10_000, 200_000, 20
-"""Flips per round of local search; the maximum, with an addition for each cell: longer walks fail less often.
-"""
-
-_TRIES, _FOR_SMALL = 20_000, 20
-"""Cells tried at a time to reduce the cost; in small tables so many for each cell."""
-
-_DEPTHS, _ROUNDS, _GAIN = (4, 8, 16, 32), 5, 1e-4
-"""Flips per try; rounds of a try per cell, and the least gain of a round that is repeated."""
 
 _MIDDLE = 0.5
-
-_WRONG = 2.0
-"""Penalty of an infeasible total per base, in units of the heaviest cell."""
 
 
 def walked(
@@ -173,7 +154,9 @@ class _Walk:
             value=table.value[totals],
             weight=table.weight[totals],
             base=float(table.base),
-            wrong=_WRONG * table.base * max(1e-300, float(table.weight.max(initial=0.0))),
+            wrong=steering.INFEASIBLE_TOTAL_PENALTY
+            * table.base
+            * max(1e-300, float(table.weight.max(initial=0.0))),
         )
         begin = gain < 0.0 if near is None else near[inner] > _MIDDLE
         self.upper = (between[inner] & begin).astype(np.int64)
@@ -183,8 +166,10 @@ class _Walk:
     def mend(self, clock: Clock) -> bool:
         """Flip cells until no total is infeasible; tell whether that succeeded, and keep the best state."""
         best, least = (self.upper.copy(), self._steps.copy()), np.inf
-        for _ in range(1 + (_MOST + _FOR_EACH * self.upper.size) // _FLIPS):
-            wrong = mended(self._table, self.upper, self._steps, _FLIPS, self._random)
+        for _ in range(
+            1 + (steering.MOST_FLIPS + steering.FLIPS_PER_CELL * self.upper.size) // steering.FLIPS_PER_ROUND
+        ):
+            wrong = mended(self._table, self.upper, self._steps, steering.FLIPS_PER_ROUND, self._random)
             if wrong < least:
                 best, least = (self.upper.copy(), self._steps.copy()), wrong
             if not wrong or clock.expired:
@@ -194,23 +179,22 @@ class _Walk:
 
     def cheapen(self, clock: Clock) -> None:
         """Reduce the cost by short sequences of flips, then longer ones."""
-        tries, lots = min(_TRIES, _FOR_SMALL * self.upper.size), 1 + self.upper.size // _TRIES
-        for depth in _DEPTHS:
-            for _ in range(_ROUNDS):
+        tries, lots = (
+            min(steering.CELLS_TRIED_AT_ONCE, steering.TRIES_PER_CELL * self.upper.size),
+            1 + self.upper.size // steering.CELLS_TRIED_AT_ONCE,
+        )
+        for depth in steering.FLIPS_PER_TRY:
+            for _ in range(steering.TRY_ROUNDS):
                 saved = 0.0
                 for _ in range(lots):
                     if clock.expired:
                         return
                     saved += cheaper(self._table, self.upper, self._steps, tries, depth, self._random)
-                if saved <= _GAIN * self._cost:
+                if saved <= steering.LEAST_TRY_GAIN * self._cost:
                     break
 
 
 PHASE = "rounding cells"
-_CLOSE = 1e-9
-_SHARE = 0.5
-"""Share of the remaining time for local search near the relaxation, diving, and local search near the values.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +210,7 @@ class Rounded:
     @property
     def proven(self) -> bool:
         """Tell whether it is optimal."""
-        return self.bound >= self.cost - _CLOSE * max(1.0, self.cost)
+        return self.bound >= self.cost - tolerances.COST * max(1.0, self.cost)
 
 
 def round_cells(
@@ -247,10 +231,16 @@ def round_cells(
         return _checked(table, table.rounded(point), bound)
     _tell(report, f"flips of cells, at least {bound:,.6g}")
     if relaxed.near:
-        found.append(walked(table, clock.part_of_left(_SHARE), seed, point[: table.value.size]))
+        found.append(
+            walked(table, clock.part_of_left(steering.ROUNDING_SEARCH_SHARE), seed, point[: table.value.size])
+        )
         if table.zero_restricted and relaxed.program is not None and _cheapest(table, found) is None:
-            found.append(dived(table, model, relaxed.program, point, clock.part_of_left(_SHARE)))
-    found += [walked(table, clock.part_of_left(_SHARE), seed), summed_up(table)]
+            found.append(
+                dived(
+                    table, model, relaxed.program, point, clock.part_of_left(steering.ROUNDING_SEARCH_SHARE)
+                )
+            )
+    found += [walked(table, clock.part_of_left(steering.ROUNDING_SEARCH_SHARE), seed), summed_up(table)]
     if clock.expired:  # a backend would take seconds only to read the program
         return best_in_time(table, found, bound)
     return _searched(table, model, found, backend, clock, report, seed, bound)
@@ -281,7 +271,7 @@ def best_in_time(table: ControlledRounding, found: Sequence[LongArray | None], b
 
 
 def _least(table: ControlledRounding) -> float:
-    return table.least * (1.0 - _CLOSE)
+    return table.least * (1.0 - tolerances.COST)
 
 
 def _searched(
@@ -312,7 +302,9 @@ def _searched(
     if result.values is not None:
         values = table.rounded(result.values)
         if best is None or table.cost(values) <= best:
-            return _checked(table, values, max(bound, result.bound - _CLOSE * max(1.0, abs(result.bound))))
+            return _checked(
+                table, values, max(bound, result.bound - tolerances.COST * max(1.0, abs(result.bound)))
+            )
     if start is None and result.limit is None:
         raise UsageError(_none(table))
     return best_in_time(table, found, max(bound, result.bound))
@@ -323,7 +315,7 @@ def _checked(table: ControlledRounding, values: LongArray, bound: float) -> Roun
     if wrong is not None:
         raise AssertionError(f"a rounding that was found is none: {wrong}")
     cost = table.cost(values)
-    proven = bound >= cost * (1.0 - 10.0 * _CLOSE)
+    proven = bound >= cost * (1.0 - 10.0 * tolerances.COST)
     return Rounded(values, cost, cost if proven else bound, table.zero_restricted)
 
 

@@ -28,34 +28,10 @@ from linkrisk.formulations.programs import Cuts, Separator
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.suppression.branching import PseudoCosts
 from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports, Thinned
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, rounding_cuts
-
-_WHOLE = 1e-5
-_PATIENCE, _ROOT_PATIENCE = 3, 20
-"""Rounds of cutting planes without gain before branching: more raise the bound of a node but cost solves."""
-
-_MANY = 10
-"""Violated capacity constraints from which no rounding cuts are added: they would slow the relaxation."""
-
-_GAIN = 0.01
-"""Least rise of the bound that counts as a gain, as a share of the gap of the node."""
-
-_SMALLER = 0.7
-"""Share of open cells below which the relaxation is rebuilt: a smaller program, at the price of a warm start.
-"""
-
-_LONG_AGE = 200
-"""Solves for which slack rows are kept where bounds do not guide the search: rows found at one node serve
-others, so that each node needs only one round of separation."""
-
-_FIRST_NODES, _THINNED = 24, 8
-"""First nodes at which points that violate no cut are turned into patterns, and the interval afterwards: more
-incumbents against time."""
-
-_TRIES = (2, 8, 25, 60, 120, 240)
-"""Rounds at the root after which a primal heuristic starts from the point."""
 
 Improve = Callable[[FloatArray], BoolArray | None]
 """Primal heuristic that turns a point of the relaxation, shape (n,), into a protecting pattern."""
@@ -168,7 +144,7 @@ class BranchAndCut:
         relaxation = self._relaxation
         left, reduced = self._cutoff - self._root_bound, self._root_reduced[relaxation.cells]
         relaxation.decide(reduced > left, -reduced > left)
-        if (relaxation.upper > relaxation.lower).sum() < _SMALLER * relaxation.cells.size:
+        if (relaxation.upper > relaxation.lower).sum() < steering.REBUILT_SHARE * relaxation.cells.size:
             self._relaxation = relaxation.smaller(self._objective)
         self._decided_at = self.cost
 
@@ -195,9 +171,9 @@ class BranchAndCut:
     def _cut(self, node: _Node) -> Solved | None:
         """Add cutting planes until none is found or none helps; None if the clock has expired."""
         root, relaxation = node.number == 0, self._relaxation
-        stale, turn, patience = 0, 0, _ROOT_PATIENCE if root else _PATIENCE
+        stale, turn, patience = 0, 0, steering.ROOT_CUT_ROUNDS if root else steering.CUT_ROUNDS
         if not root and self._incumbent.flat(node.bound):
-            patience, relaxation.age = 1, _LONG_AGE
+            patience, relaxation.age = 1, steering.LONG_ROW_AGE
         while True:
             turn += 1
             if self._clock.expired or (root and self._tell()):
@@ -210,9 +186,9 @@ class BranchAndCut:
                 self.bound = max(self.bound, min(node.bound, self._incumbent.limit))
             if node.bound > self._cutoff:
                 return solved if solved.bound > self._cutoff else _nothing(solved)
-            gained = node.bound - before >= _GAIN * max(self.cost - node.bound, 1e-9)
+            gained = node.bound - before >= steering.LEAST_CUT_GAIN * max(self.cost - node.bound, 1e-9)
             stale = 0 if gained else stale + 1
-            if root and turn in _TRIES:
+            if root and turn in steering.ROOT_HEURISTIC_ROUNDS:
                 self._incumbent.take(self._improve(relaxation.whole_point(solved.point)))
             more = self._separated(solved, patience - stale, root=root)
             if root:
@@ -223,7 +199,7 @@ class BranchAndCut:
     def _separated(self, solved: Solved, patience: int, *, root: bool) -> bool:
         """Add violated rows and tell whether there were any."""
         relaxation, point = self._relaxation, solved.point
-        whole = bool((np.abs(point - np.round(point)) < _WHOLE).all())
+        whole = bool((np.abs(point - np.round(point)) < tolerances.INTEGRAL).all())
         if patience <= 0 and not whole:
             return False
         everywhere = relaxation.whole_point(np.round(point) if whole else point)
@@ -231,10 +207,12 @@ class BranchAndCut:
         if whole and not cuts.count:
             self._incumbent.take(everywhere > 0.5)
             return False
-        if not cuts.count and (self.nodes < _FIRST_NODES or self.nodes % _THINNED == 0):
+        if not cuts.count and (
+            self.nodes < steering.THINNED_FIRST_NODES or self.nodes % steering.THINNED_EVERY == 0
+        ):
             self._incumbent.take(self._part.supports(everywhere, self._objective, self._clock))
         found = [relaxation.open_part(cuts)] if cuts.count else []
-        if cuts.count < _MANY and (root or not cuts.count):
+        if cuts.count < steering.FEW_VIOLATED and (root or not cuts.count):
             found.append(rounding_cuts(relaxation, point))
         for matrix, right in found:
             relaxation.add_open(matrix, right)
@@ -272,21 +250,6 @@ def _nothing(solved: Solved) -> Solved:
     return Solved(solved.point, np.inf, solved.reduced, solved.optimal)
 
 
-_MOST_NODES = 40
-_MOST_OPEN = (120, 200)
-"""Published cells left open in induced and in random neighbourhoods: more hold better patterns, but take
-longer."""
-
-_SHARE = 0.4
-"""Solves spent on neighbourhoods, as a share of those of the main search: incumbents against bounds."""
-
-_BEFORE, _FIRST_SOLVES = 60, 100
-"""Nodes before the first neighbourhood, as easy tables are solved by then, and solves granted at once then.
-"""
-
-_LEAST_PART, _MOST_PART = 0.2, 0.9
-
-
 class Neighbourhoods:
     """Chooses the fixed cells of each neighbourhood and adapts their share."""
 
@@ -294,11 +257,14 @@ class Neighbourhoods:
         self._generator = np.random.default_rng(0)
         self._part = 0.5
         self._turn, self._spent = 0, 0
-        self.nodes = _MOST_NODES
+        self.nodes = steering.NEIGHBOURHOOD_NODES
 
     def affordable(self, nodes: int, solves: int) -> bool:
         """Tell whether another neighbourhood is affordable after this effort of the main search."""
-        return nodes >= _BEFORE and self._spent < _FIRST_SOLVES + _SHARE * solves
+        return (
+            nodes >= steering.NODES_BEFORE_NEIGHBOURHOODS
+            and self._spent < steering.NEIGHBOURHOOD_FIRST_SOLVES + steering.NEIGHBOURHOOD_SHARE * solves
+        )
 
     def choose(self, best: BoolArray, point: FloatArray, reduced: FloatArray) -> tuple[BoolArray, BoolArray]:
         """Return the cells fixed as published and those fixed as suppressed, shape (n,) each.
@@ -308,11 +274,13 @@ class Neighbourhoods:
         induced = self._turn % 3 == 0
         self._turn += 1
         other = np.flatnonzero(~best)
-        dear = np.where(point[other] > _WHOLE, -1.0, reduced[other])
+        dear = np.where(point[other] > tolerances.INTEGRAL, -1.0, reduced[other])
         zeros = np.zeros(best.size, dtype=np.bool_)
-        zeros[other[np.argsort(dear, kind="stable")[_MOST_OPEN[0 if induced else 1] :]]] = True
+        zeros[other[np.argsort(dear, kind="stable")[steering.NEIGHBOURHOOD_CELLS[0 if induced else 1] :]]] = (
+            True
+        )
         if induced:
-            return zeros, best & (point > 1.0 - _WHOLE)
+            return zeros, best & (point > 1.0 - tolerances.INTEGRAL)
         return zeros, best & (self._generator.random(best.size) < self._part)
 
     def searched(self, solves: int, *, better: bool, whole: bool) -> None:
@@ -321,23 +289,9 @@ class Neighbourhoods:
         if better:
             return
         if whole:  # too small to hold a better pattern
-            self._part = max(_LEAST_PART, self._part - 0.05)
+            self._part = max(steering.NEIGHBOURHOOD_LEAST_PART, self._part - 0.05)
         else:
-            self._part = min(_MOST_PART, self._part + 0.05)
-
-
-_FIRST, _UNITS = 100, 2.0
-"""Nodes before destructive bounds start, and the largest gap in units: too early, they repeat the main
-search."""
-
-_LAST = 10
-"""Factor on those nodes for the last unit: other heuristics find a pattern of that cost sooner."""
-
-_EXCLUSION_SHARE = 0.05
-"""Least share of the gap at the root that one unit must be: below it, the main search is soon finished."""
-
-_NODES, _LONGER = 20_000, 10
-"""Node limit of such a search, and the factor by which limit and waiting time grow after a failure."""
+            self._part = min(steering.NEIGHBOURHOOD_MOST_PART, self._part + 0.05)
 
 
 class Exclusion:
@@ -347,19 +301,22 @@ class Exclusion:
     """
 
     def __init__(self) -> None:
-        self._first, self.nodes = _FIRST, _NODES
+        self._first, self.nodes = steering.NODES_BEFORE_EXCLUSION, steering.EXCLUSION_NODES
 
     def due(self, nodes: int, root: float, bound: float, cutoff: float) -> bool:
         """Tell whether a search is due after so many nodes; `cutoff` is the largest cost of interest."""
-        if (cutoff - root) * _EXCLUSION_SHARE > 1.0:
+        if (cutoff - root) * steering.EXCLUSION_GAP_SHARE > 1.0:
             return False
-        first = self._first if bound <= cutoff - 1.0 + 1e-9 else self._first * _LAST
-        return nodes >= first and cutoff - _UNITS < bound <= cutoff
+        first = self._first if bound <= cutoff - 1.0 + 1e-9 else self._first * steering.EXCLUSION_LAST_UNIT
+        return nodes >= first and cutoff - steering.EXCLUSION_UNITS < bound <= cutoff
 
     def searched(self, *, excluded: bool) -> None:
         """Adapt the limits after a search that did or did not exclude its cost."""
         if not excluded:
-            self._first, self.nodes = self._first * _LONGER, self.nodes * _LONGER
+            self._first, self.nodes = (
+                self._first * steering.EXCLUSION_GROWTH,
+                self.nodes * steering.EXCLUSION_GROWTH,
+            )
 
 
 class WholeSearch(BranchAndCut):

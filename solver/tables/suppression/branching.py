@@ -17,14 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkrisk.arrays import FloatArray, LongArray
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
-
-_GROWTH = 1.02
-"""Growth of the weight of each conflict over the one before: recent against frequent conflicts."""
-
-_MOST = 1e100
-_WRONG = 1e-6
-"""Size from which a reduced cost of the wrong sign counts: smaller ones are rounding errors."""
 
 
 class Contradictions:
@@ -46,18 +40,14 @@ class Contradictions:
         reduced : ndarray of float64, shape (cells,)
             Of the relaxation there; 0 of cells that are decided for good.
         """
-        guilty = np.concatenate([ones[reduced[ones] > _WRONG], zeros[reduced[zeros] < -_WRONG]])
+        guilty = np.concatenate(
+            [ones[reduced[ones] > tolerances.REDUCED_COST], zeros[reduced[zeros] < -tolerances.REDUCED_COST]]
+        )
         self.weight[guilty] += self._step
-        self._step *= _GROWTH
-        if self._step > _MOST:
-            self.weight /= _MOST
+        self._step *= steering.CONFLICT_GROWTH
+        if self._step > tolerances.LARGEST_WEIGHT:
+            self.weight /= tolerances.LARGEST_WEIGHT
             self._step = 1.0
-
-
-_WHOLE = 1e-5
-_LEAST = 1e-6
-_WIDE = 0.1
-"""Share of the cutoff below which a bound is far from it: large subtrees justify more strong branching."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +71,7 @@ class PseudoCosts:
 
     def __init__(self, cells: int, *, alike: bool = False) -> None:
         self._gain, self._count = np.zeros((2, cells)), np.zeros((2, cells))
-        self._wide = np.inf if alike else _WIDE
+        self._wide = np.inf if alike else steering.FAR_FROM_CUTOFF
         self.contradictions = Contradictions(cells)
 
     def choose(
@@ -93,7 +83,7 @@ class PseudoCosts:
         `flat`: whether bounds give no guidance, so that conflict scores decide.
         """
         part = np.minimum(point, 1.0 - point)
-        tried = np.flatnonzero(part > _WHOLE)
+        tried = np.flatnonzero(part > tolerances.INTEGRAL)
         if not tried.size:
             return None
         weight = self.contradictions.weight[relaxation.cells[tried]] * part[tried]
@@ -101,7 +91,7 @@ class PseudoCosts:
             return int(tried[np.argmax(weight)]), (bound, bound)
         steps = np.stack([point[tried], 1.0 - point[tried]])
         guessed = self._guess(relaxation.cells[tried], relaxation.objective[tried]) * steps
-        score = np.maximum(guessed[0], _LEAST) * np.maximum(guessed[1], _LEAST)
+        score = np.maximum(guessed[0], tolerances.LEAST_GAIN) * np.maximum(guessed[1], tolerances.LEAST_GAIN)
         order = np.argsort(-score, kind="stable")
         effort = _MANY if cutoff - bound > self._wide * cutoff else _FEW
         chosen, best, sides, idle, looks = int(tried[order[0]]), -1.0, (bound, bound), 0, 0
@@ -116,7 +106,7 @@ class PseudoCosts:
                 gains = (found[0] - bound, found[1] - bound)
             else:
                 gains = (guessed[0, at], guessed[1, at])
-            value = max(gains[0], _LEAST) * max(gains[1], _LEAST)
+            value = max(gains[0], tolerances.LEAST_GAIN) * max(gains[1], tolerances.LEAST_GAIN)
             if value > best:
                 chosen, best, sides, idle = cell, value, found, 0
             elif (idle := idle + 1) >= effort.patience:
@@ -138,4 +128,6 @@ class PseudoCosts:
         known = self._count[:, tried]
         usual = self._gain.sum() / max(1.0, self._count.sum())
         share = np.sqrt(objective / max(float(objective.mean()), 1e-12))
-        return np.where(known > 0, self._gain[:, tried] / np.maximum(known, 1), max(usual, _LEAST) * share)
+        return np.where(
+            known > 0, self._gain[:, tried] / np.maximum(known, 1), max(usual, tolerances.LEAST_GAIN) * share
+        )

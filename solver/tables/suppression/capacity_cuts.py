@@ -14,16 +14,10 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.implied_relations import ImpliedBridges
 from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_row
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.attacks import Asked, Attacker, Seen, signs_of
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
-
-LEAST = 1e-3
-"""Least violation of a bridgeless inequality: smaller ones hardly raise the bound."""
-
-MANY = 100
-"""Violated rows of given relations from which implied ones are not separated: the former often repair both.
-"""
 
 
 class Bridges:
@@ -34,10 +28,10 @@ class Bridges:
 
     def __call__(self, x: FloatArray) -> Cuts:
         """Return the rows that a point, shape (n,), violates; those of given relations first."""
-        given = self._given(x, LEAST)
-        if given.count >= MANY:
+        given = self._given(x, steering.LEAST_BRIDGE_VIOLATION)
+        if given.count >= steering.ENOUGH_GIVEN_ROWS:
             return given
-        implied = self._implied(x, LEAST)
+        implied = self._implied(x, steering.LEAST_BRIDGE_VIOLATION)
         return together([one for one in (given, implied) if one.count] or [given])
 
 
@@ -48,10 +42,6 @@ def together(found: list[Cuts]) -> Cuts:
     matrix = sparse.csr_array(sparse.vstack([one.matrix for one in found], format="csr"))
     lower = np.concatenate([one.lower for one in found])
     return Cuts(matrix, lower, np.full(lower.size, np.inf))
-
-
-SHORT = 2e-6
-"""Share of its level by which a demand may be missed: below it optimisers cannot decide."""
 
 
 class Series:
@@ -76,7 +66,7 @@ class Series:
         """Return the attacks of demands not met where cells reach so far, shape (n,)."""
         up, down = up[self.cell], down[self.cell]
         reached = np.where(self._both, up + down, np.where(self._sign > 0, up, down))
-        return np.flatnonzero(reached < self._level * (1.0 - SHORT))
+        return np.flatnonzero(reached < self._level * (1.0 - tolerances.SEARCHED))
 
     def asked(self, chosen: LongArray, *, parts: bool) -> Asked:
         """Select attacks; with `parts` no cell moves by more than the level."""
@@ -95,17 +85,6 @@ class Series:
     def last(self, number: int) -> bool:
         """Tell whether it is the only attack of its demand, or the second."""
         return bool(not self._both[number] or self._sign[number] < 0)
-
-
-_NEARLY, _ENOUGH = 0.7, 1e-2
-_MANY_DEMANDS = 1000
-"""Demands from which stored deviations are tried for all of them at once first."""
-
-_NOTHING = 1e-7
-"""Suppressed share below which a cell is published."""
-
-_WHOLE, _VIOLATED = 1e-5, 1e-4
-"""Distance from 0 and 1 from which a point is fractional, and the least violation of its cuts."""
 
 
 @dataclass
@@ -139,7 +118,7 @@ class CapacityCuts:
         made = self._made
         suppressed = made.taken(x)
         bridges = made.bridges(suppressed) if made.bridges is not None else no_cuts(x.size)
-        if bridges.count >= MANY:
+        if bridges.count >= steering.ENOUGH_GIVEN_ROWS:
             return bridges
         found = list(made.violated(suppressed, made.series))
         if not found:
@@ -181,7 +160,7 @@ class _Attacks:
     def _open(self) -> tuple[Demand, ...]:
         """Return the demands that the sensitive cells do not meet alone, and the undecided ones."""
         table = self._table
-        if len(table.demands) >= _MANY_DEMANDS:
+        if len(table.demands) >= steering.SEEN_AT_ONCE_DEMANDS:
             found = unmet(table, table.primary, self._clock)
             left = {*found.unmet, *found.undecided}
             return tuple(one for one in table.demands if one in left)
@@ -194,13 +173,13 @@ class _Attacks:
     def taken(self, x: FloatArray) -> FloatArray:
         """Return a point as a pattern that contains the primary cells."""
         suppressed = np.clip(x, 0.0, 1.0)
-        suppressed[suppressed < _NOTHING] = 0.0
+        suppressed[suppressed < tolerances.PUBLISHED] = 0.0
         suppressed[self._table.primary] = 1.0
         return suppressed
 
     def holds(self, suppressed: FloatArray) -> bool:
         """Tell whether an integral pattern meets all demands; a violated one is tested first next time."""
-        for number, _ in self._short(suppressed, self.series, self._seen, 1.0 - SHORT):
+        for number, _ in self._short(suppressed, self.series, self._seen, 1.0 - tolerances.SEARCHED):
             self.series.first(number)
             return False
         return True
@@ -212,8 +191,12 @@ class _Attacks:
         For fractional patterns the attack itself is limited in the same way: no cell moves by more than its
         share of the level.
         """
-        parts = bool((np.minimum(suppressed, 1.0 - suppressed) > _WHOLE).any())
-        pool, least = (self._within, _VIOLATED) if parts else (self._seen, SHORT)
+        parts = bool((np.minimum(suppressed, 1.0 - suppressed) > tolerances.INTEGRAL).any())
+        pool, least = (
+            (self._within, steering.LEAST_FRACTIONAL_VIOLATION)
+            if parts
+            else (self._seen, tolerances.SEARCHED)
+        )
         for number, most in self._short(suppressed, series, pool, 0.0, parts=parts):
             demand = series.demand(number)
             for given in self._given(suppressed, most, demand.level):
@@ -241,7 +224,7 @@ class _Attacks:
                 (attack.goal, attack.sign), attack.cells, attack.deviations, demand.level if parts else np.inf
             )
             found = attack.found + (found if second else 0.0)
-            if series.last(number) and found >= demand.level * (1.0 - SHORT):
+            if series.last(number) and found >= demand.level * (1.0 - tolerances.SEARCHED):
                 continue
             most = self._attacker.most(attack) + (most if second else 0.0)
             if series.last(number):
@@ -251,10 +234,12 @@ class _Attacks:
         """Yield the primary cells, then these with nearly suppressed cells if they do not suffice."""
         primary = self._table.primary
         yield primary
-        nearly = np.flatnonzero((suppressed > _NEARLY) & ~primary & (most > _NOTHING * level))
+        nearly = np.flatnonzero(
+            (suppressed > steering.NEARLY_SUPPRESSED) & ~primary & (most > tolerances.PUBLISHED * level)
+        )
         left = level - float(most[primary].sum())
         nearly = nearly[np.argsort(most[nearly], kind="stable")]
-        nearly = nearly[np.cumsum(most[nearly]) < (1.0 - _ENOUGH) * left]
+        nearly = nearly[np.cumsum(most[nearly]) < (1.0 - steering.LEAST_WEAKENING) * left]
         if nearly.size:
             given = primary.copy()
             given[nearly] = True

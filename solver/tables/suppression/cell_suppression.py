@@ -17,6 +17,7 @@ from linkrisk.solver.backends.base import Backend, SolveOptions
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
@@ -36,18 +37,6 @@ from linkrisk.solver.tables.suppression.patterns import (
 )
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, short_of_its_level
 
-_START_SHARE, _OUTSIDER_SHARE = 0.3, 0.25
-"""Shares of the time: for the initial pattern, and for the outsider's problem before that of insiders."""
-
-_LARGE_SHARE = 0.5
-"""Share of the remaining time for the modular method, where no initial pattern was found in time."""
-
-_CLOSE = 1e-9
-"""Relative gap below which the incumbent is optimal."""
-
-_TOLERANCE = 1e-6
-"""Relative error of the bounds of backends."""
-
 _P = TypeVar("_P", bound=Pattern)
 
 
@@ -65,7 +54,7 @@ def suppress_cells(
     """
     rows = None
     if table.insiders:
-        part = clock.part_of_left(_OUTSIDER_SHARE)
+        part = clock.part_of_left(steering.OUTSIDER_SHARE)
         alone = replace(table, insiders=())
         separator, witnesses = search_parts(alone, part)
         noted = Noted(separator)
@@ -98,7 +87,7 @@ def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
 
 def _pattern(table: CellTable, suppressed: BoolArray, bound: float) -> Pattern:
     cost = table.cost_of(suppressed)
-    return Pattern(suppressed, cost, cost if bound >= cost * (1.0 - _CLOSE) else max(bound, 0.0))
+    return Pattern(suppressed, cost, cost if bound >= cost * (1.0 - tolerances.COST) else max(bound, 0.0))
 
 
 def _outside(
@@ -124,7 +113,7 @@ def _from_outside(
     """
     found = None
     if not isinstance(witnesses, Witnesses):
-        found = witnesses.protecting(outside.suppressed, clock.part_of_left(_START_SHARE))
+        found = witnesses.protecting(outside.suppressed, clock.part_of_left(steering.START_SHARE))
     if table.counts and found is not None:
         return OneByOne(table, separator, witnesses), _pattern(table, found, outside.bound)
     patterns, start = _start(table, separator, witnesses, clock, report)
@@ -150,7 +139,7 @@ def _start(
         if report is not None:
             tell_cost(report, cost, 0.0, who)
 
-    part, one_by_one = clock.part_of_left(_START_SHARE), OneByOne(table, separator, witnesses)
+    part, one_by_one = clock.part_of_left(steering.START_SHARE), OneByOne(table, separator, witnesses)
     if AtOnce.suits(table, separator.open):
         at_once = AtOnce(table, separator.open, lambda pattern: _holds(separator, pattern))
         found = at_once.start(part, tell)
@@ -171,8 +160,8 @@ def _start(
 
 def _modular(table: CellTable, clock: Clock, report: Reporter | None) -> Pattern:
     """A start for large tables, with a dual bound."""
-    found = suppress_large(table, MODULAR, clock.part_of_left(_LARGE_SHARE), report)
-    return in_whole_numbers(table, found, clock.part_of_left(_LARGE_SHARE))
+    found = suppress_large(table, MODULAR, clock.part_of_left(steering.MODULAR_SHARE), report)
+    return in_whole_numbers(table, found, clock.part_of_left(steering.MODULAR_SHARE))
 
 
 def _holds(separator: Rows, pattern: BoolArray, *, unknown: bool = False) -> bool:
@@ -228,7 +217,9 @@ class _Search:
             starts=[start.astype(np.float64)],
             watch=lambda progress: self._tell(cost / (unit or 1.0), progress.bound / (unit or 1.0)),
         )
-        bound = self._in_costs((found.bound - _TOLERANCE * max(1.0, abs(found.bound))) / (unit or 1.0))
+        bound = self._in_costs(
+            (found.bound - tolerances.BACKEND_BOUND * max(1.0, abs(found.bound))) / (unit or 1.0)
+        )
         pattern = start if found.values is None else found.values > 0.5
         better = self.table.cost_of(pattern) < cost and audit(self.table, pattern).passed
         more = bool(self.table.insiders) or self.table.counts

@@ -11,6 +11,7 @@ from linkrisk.formulations.programs import Separator
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 
 Holds = Callable[[BoolArray], bool]
@@ -64,17 +65,6 @@ class Thinning:
                     yield found
 
 
-_PART = 1e-5
-"""Suppressed share below which a cell is published."""
-
-_CLOSE = 1e-9
-"""Relative difference below which costs that are not integral are equal."""
-
-_FLAT = 0.5
-"""Gap, in units of cost, below which bounds no longer guide the search."""
-
-_MOST_TRIED = 100_000
-
 Thinned = Callable[[BoolArray, FloatArray, Clock], BoolArray]
 """Drops redundant cells from a pattern, in descending order of given numbers."""
 
@@ -104,11 +94,11 @@ class Incumbent:
     @property
     def cutoff(self) -> float:
         """Bound above which a node is pruned."""
-        return self.limit - 1.0 + 1e-9 if self.whole else self.cost * (1.0 - _CLOSE)
+        return self.limit - 1.0 + 1e-9 if self.whole else self.cost * (1.0 - tolerances.COST)
 
     def flat(self, bound: float) -> bool:
         """Tell whether bounds no longer guide the search, as it is for one cost alone."""
-        return self.cost > self._most and self.cutoff - bound < _FLAT
+        return self.cost > self._most and self.cutoff - bound < steering.FLAT_GAP
 
     def take(self, pattern: BoolArray | None) -> None:
         """Keep a protecting pattern if it is cheaper."""
@@ -133,9 +123,9 @@ class Supports:
 
         `point`, `objective` (n,).
         """
-        support = point > _PART
+        support = point > tolerances.INTEGRAL
         key = np.packbits(support).tobytes()
-        if key in self._tried or len(self._tried) >= _MOST_TRIED:
+        if key in self._tried or len(self._tried) >= steering.SUPPORTS_KEPT:
             return None
         self._tried.add(key)
         return self._thinned(support, objective * (1.0 - point), clock) if self._protects(support) else None

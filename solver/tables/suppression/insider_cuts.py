@@ -14,12 +14,9 @@ from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.crowd_attacks import SHORT, CrowdAttacks, OutOfTimeError, Unmet
+from linkrisk.solver.tables import steering, tolerances
+from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, OutOfTimeError, Unmet
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
-
-_NOTHING = 1e-7
-_MOST_ROWS = 40
-_MOST_NOTED = 500
 
 
 class Protecting(Protocol):
@@ -87,7 +84,7 @@ class Noted:
         """Return the latest rows, or None if there are none."""
         if not self._rows:
             return None
-        lower = np.concatenate([one.lower for one in self._rows])[-_MOST_NOTED:]
+        lower = np.concatenate([one.lower for one in self._rows])[-steering.INSIDER_ROWS_KEPT :]
         matrix = sparse.csr_array(sparse.vstack([one.matrix for one in self._rows], format="csr"))
         return Cuts(matrix[-lower.size :], lower, np.full(lower.size, np.inf))
 
@@ -134,7 +131,7 @@ class InsiderCuts:
         """See `Separator`."""
         table = self.crowd.table
         suppressed = np.clip(x, 0.0, 1.0)
-        suppressed[suppressed < _NOTHING] = 0.0
+        suppressed[suppressed < tolerances.PUBLISHED] = 0.0
         suppressed[table.primary] = 1.0
         rows: list[FloatArray] = []
         right: list[float] = []
@@ -142,12 +139,12 @@ class InsiderCuts:
         for demand in table.demands:
             for wrong in self._unmet(demand, last=bool(rows)):
                 cells, coefficients, least = capacity_row(wrong.most, wrong.demand.level)
-                if coefficients @ suppressed[cells] < least - SHORT:
+                if coefficients @ suppressed[cells] < least - tolerances.SEARCHED:
                     row = np.zeros(len(table))
                     row[cells] = coefficients
                     rows.append(row)
                     right.append(least)
-            if len(rows) >= _MOST_ROWS:
+            if len(rows) >= steering.INSIDER_ROWS:
                 break
         matrix = sparse.csr_array(np.array(rows).reshape(len(rows), len(table)))
         return Cuts(matrix, np.array(right, dtype=np.float64), np.full(len(rows), np.inf))

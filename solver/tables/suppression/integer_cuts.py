@@ -18,19 +18,11 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.incumbent import Thinning
 from linkrisk.solver.tables.suppression.insider_cuts import Protecting
-
-_WHOLE = 1e-5
-"""Distance from 0 and 1 up to which a point is integral."""
-
-_MOST_ROWS = 12
-"""Cuts per point: more raise the bound faster but each takes an integer program."""
-
-_INSIDE = 1e-3
-"""Cost of moving a suppressed cell by a unit: just above 0, so that witnesses stay small."""
 
 
 @dataclass
@@ -53,7 +45,7 @@ class IntegerCuts:
     def __call__(self, x: FloatArray) -> Cuts:
         """See `Separator`."""
         cuts = self.of(x)
-        if cuts.count or (np.minimum(x, 1.0 - x) > _WHOLE).any():
+        if cuts.count or (np.minimum(x, 1.0 - x) > tolerances.INTEGRAL).any():
             return cuts
         suppressed = np.asarray((x > 0.5) | self.attacks.table.primary, dtype=np.bool_)
         rows: list[BoolArray] = []
@@ -66,7 +58,7 @@ class IntegerCuts:
                 raise
             if not any((one == kept_out).all() for one in rows):
                 rows.append(kept_out)
-            if len(rows) >= _MOST_ROWS:
+            if len(rows) >= steering.INTEGER_CUTS:
                 break
         if not rows:
             return no_cuts(x.size)
@@ -77,7 +69,9 @@ class IntegerCuts:
         """Return cells outside the pattern, shape (n,), of which every protecting pattern suppresses one."""
         table = self.attacks.table
         out = np.zeros(len(table), dtype=np.bool_)
-        cost = np.where(suppressed, _INSIDE, np.maximum(table.cost, _INSIDE))
+        cost = np.where(
+            suppressed, steering.SUPPRESSED_CELL_COST, np.maximum(table.cost, steering.SUPPRESSED_CELL_COST)
+        )
         while True:
             allowed = np.asarray(~table.fixed & ~out)
             found = self.attacks.cheapest(owner, demand, allowed, cost)
@@ -161,7 +155,9 @@ def with_whole_tables(
                 raise OutOfTimeError
             levels = attacks.levels(demand)
             group = onlooking.open(demand, levels)
-            units = np.where(found, _INSIDE, np.maximum(cost, _INSIDE))
+            units = np.where(
+                found, steering.SUPPRESSED_CELL_COST, np.maximum(cost, steering.SUPPRESSED_CELL_COST)
+            )
             for _, moved in attacks.settled(group, demand, levels, everything, units):
                 if moved is None and not many:
                     return None

@@ -20,12 +20,13 @@ from linkrisk.formulations.tables.witnesses import Reach, Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.least_energy import may_do, one_thread
 from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.modular import Modular
 from linkrisk.solver.tables.suppression.pattern import OUTSIDER, PHASE, Pattern, tell_cost
-from linkrisk.solver.tables.suppression.pattern_pool import HOPELESS, Pool, Proposal
+from linkrisk.solver.tables.suppression.pattern_pool import Pool, Proposal
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 from linkrisk.solver.tables.suppression.repair import (
     Attacked,
@@ -36,26 +37,6 @@ from linkrisk.solver.tables.suppression.repair import (
 
 MODULAR, HEURISTIC = "modular", "heuristic"
 
-_BOUND, _DIVES = 0.4, 0.6
-"""Shares of the remaining time: for the dual bound, then for diving."""
-
-_ENERGY, _EARLY, _SHED, _REPAIRED = 0.5, 0.2, 0.5, 0.4
-"""Shares of the remaining time: for least-energy patterns, for the first pattern, for dropping redundant
-cells, and for each repair; thinning has the rest."""
-
-_AGAIN, _GAIN = 12, 1e-3
-"""Rounds of least-energy patterns without gain, and the least gain as a share of the cost."""
-
-_NEARLY, _AROUND = 0.99, (2, 3, 4)
-"""Share of met demands from which the unmet ones get their neighbourhoods, and the radii tried, in relations.
-"""
-
-_ENOUGH_MET = 0.5
-"""Share of demands that least-energy movements must meet for their patterns to be of use."""
-
-_PARTS, _IDLE = (0.1, 0.1, 0.05, 0.2, 0.03), 2
-"""Share of the fractional cells fixed per round of each dive, and dives without gain before it ends: smaller
-shares give cheaper patterns in more time."""
 
 _ROUNDS, _PATIENCE = {MODULAR: 6, HEURISTIC: 20}, 2
 """Rounds of thinning: at most, and without gain."""
@@ -172,16 +153,16 @@ class _Search:
     def modular(self) -> _Found:
         """Dive repeatedly, repair each pattern, and separate wider subtables around unmet demands."""
         self._early()
-        part, idle = self._part(_DIVES), 0
-        for share in _PARTS if not self._clock.expired else ():
+        part, idle = self._part(steering.DIVE_SHARE), 0
+        for share in steering.DIVE_PARTS if not self._clock.expired else ():
             self.bounded()
             before = self._cost_of_best
             pattern = self.subtables.dive(part, self.left("subtables", "cells"), share)
-            self._repair(pattern, self._part(_REPAIRED))
+            self._repair(pattern, self._part(steering.REPAIR_SHARE))
             if self._again_at_once():
                 break
-            idle = 0 if self._cost_of_best < before * (1.0 - _GAIN) else idle + 1
-            if part.expired or idle >= _IDLE or self.subtables.bound >= self._cost_of_best:
+            idle = 0 if self._cost_of_best < before * (1.0 - steering.LEAST_PATTERN_GAIN) else idle + 1
+            if part.expired or idle >= steering.IDLE_DIVES or self.subtables.bound >= self._cost_of_best:
                 break
             self.subtables.widen(unmet(self._table, pattern, part).unmet)
         return self._checked()
@@ -190,7 +171,9 @@ class _Search:
         """Raise the dual bound by cutting planes."""
         if self._clock.expired:
             return
-        self.subtables.run(self._part(_BOUND), lambda bound: self.tell("subtables", f"at least {bound:,.6g}"))
+        self.subtables.run(
+            self._part(steering.BOUND_SHARE), lambda bound: self.tell("subtables", f"at least {bound:,.6g}")
+        )
         if self.subtables.impossible:
             self.check()
 
@@ -202,21 +185,21 @@ class _Search:
 
     def _early(self) -> None:
         """Build first patterns: by repair of the sensitive cells, and by least energy."""
-        self._repair(self._table.primary, self._part(_EARLY))
+        self._repair(self._table.primary, self._part(steering.FIRST_PATTERN_SHARE))
         if may_do(sparse.csr_array(self._table.relations[:, np.flatnonzero(self._everything)])):
-            alone = unmet(self._table, self._table.primary, self._part(_EARLY))
+            alone = unmet(self._table, self._table.primary, self._part(steering.FIRST_PATTERN_SHARE))
             self._needs = Needs.of([*alone.unmet, *alone.undecided], self.attackers[0].most_up)
-            self._at_once(self._part(_ENERGY))
+            self._at_once(self._part(steering.LEAST_ENERGY_SHARE))
 
     def _again_at_once(self) -> bool:
         """Repeat least-energy patterns if they gave the incumbent, and tell whether they did."""
         if self._best is not self._conducted:
             return False
-        clock, stale = self._part(_ENERGY), 0
-        while stale < _AGAIN and not clock.expired:
+        clock, stale = self._part(steering.LEAST_ENERGY_SHARE), 0
+        while stale < steering.LEAST_ENERGY_PATIENCE and not clock.expired:
             before = self._cost_of_best
             self._at_once(clock)
-            stale = 0 if self._cost_of_best <= before * (1.0 - _GAIN) else stale + 1
+            stale = 0 if self._cost_of_best <= before * (1.0 - steering.LEAST_PATTERN_GAIN) else stale + 1
         return True
 
     @property
@@ -234,25 +217,29 @@ class _Search:
         cost_of = self._table.cost_of
         with one_thread():
             shedding = self._conducting(self._needs, self._pool.proposal(), clock)
-            hopeless = HOPELESS * self._cost_of_best if self._pool.best is None else np.inf
-            if shedding is None or shedding.met < _ENOUGH_MET or cost_of(shedding.pattern) > hopeless:
+            hopeless = steering.HOPELESS_COST * self._cost_of_best if self._pool.best is None else np.inf
+            if (
+                shedding is None
+                or shedding.met < steering.LEAST_ENERGY_MET
+                or cost_of(shedding.pattern) > hopeless
+            ):
                 return
-            shedding.run(clock.part_of_left(_SHED), self.left("thinning", "cells"))
+            shedding.run(clock.part_of_left(steering.SHED_SHARE), self.left("thinning", "cells"))
             before = self._best
-            self._repair(shedding.pattern, self._part(_REPAIRED), shedding.witnesses())
+            self._repair(shedding.pattern, self._part(steering.REPAIR_SHARE), shedding.witnesses())
             self._conducted = self._conducted if self._best is before else self._best
             self._pool.add(shedding.pattern, cost_of(shedding.pattern))
 
     def _conducting(self, needs: Needs, proposal: Proposal, clock: Clock) -> Shedding | None:
         """Find a least-energy pattern, with the neighbourhoods of demands that bounds keep from being met."""
         table, tell = proposal.of(self._table), self.left("all levels", "cells")
-        pattern = conducting(table, needs, clock.part_of_left(_SHED), tell, proposal.cost)
+        pattern = conducting(table, needs, clock.part_of_left(steering.SHED_SHARE), tell, proposal.cost)
         found = None if pattern is None else Shedding(table, pattern, needs)
-        for steps in _AROUND:
+        for steps in steering.RADII:
             if (
                 pattern is None
                 or found is None
-                or found.met < _NEARLY
+                or found.met < steering.NEARLY_MET
                 or not len(found.open)
                 or clock.expired
             ):

@@ -29,40 +29,8 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.least_energy import TINY, basis_of, factor_of, flows, within_bounds
-
-_FIRST, _COOLING, _LAST = 0.5, 0.6, 1e-3
-"""Use below which a cell is shut off, in the first round, its factor per round, and in the end: slower
-cooling gives cheaper patterns."""
-
-_ROUNDS = 40
-_SPARE = 0.7
-"""Share of the remaining time for which rounds are planned; the rest is for rounds that take longer."""
-
-_GAIN, _PATIENCE = 2e-3, 2
-"""Least gain of a round at the end, as a share of the cost, and rounds without it before it stops."""
-
-_SENSITIVE = 0.01
-"""Resistance of sensitive cells, which cost nothing, against a median of 1 at the start."""
-
-_BOUNDS, _STEEP = 1.0, 4
-"""Resistance of a movement as large as the bound of its cell, and the power by which it grows."""
-
-_MOST_BEYOND = 6.0
-"""Ratio of movement to bound from which the penalty is constant: it keeps the matrix well conditioned."""
-
-_LEVELS = 16.0
-"""Ratio of levels up to which demands share one penalty: fewer matrices against a finer penalty."""
-
-_MANY = 256
-"""Movements computed at a time: speed against memory."""
-
-_ENOUGH, _CLOSE = 0.5, 1.0 + 1e-6
-"""Share of demands that least energy must meet with all cells to be worth trying, and the tolerance of
-bounds."""
-
-_CUT = 1e-4
-"""Use below which a cell is removed from the network."""
+from linkrisk.solver.tables import steering, tolerances
+from linkrisk.solver.tables.attackers.least_energy import basis_of, factor_of, flows, within_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,41 +78,51 @@ def conducting(
     """
     cells = movable(table, needs, ~table.fixed)
     basis = basis_of(sparse.csr_array(table.relations[:, cells])) if len(needs) else None
-    if basis is None or _within(table, needs, cells, basis) < _ENOUGH:
+    if basis is None or _within(table, needs, cells, basis) < steering.LEAST_WITHIN_BOUNDS:
         return None
     network = _Network(table, needs, cost, cells, basis)
-    unused, idle, before = _FIRST, 0, np.inf
-    for done in range(_ROUNDS):
+    unused, idle, before = steering.FIRST_USE, 0, np.inf
+    for done in range(steering.ENERGY_ROUNDS):
         begun = clock.seconds
         if not network.conduct(clock):
             if not done:
                 return None
-            return network.pattern if unused <= _LAST else network.whole
+            return network.pattern if unused <= steering.LAST_USE else network.whole
         tell(network.cells.size)
         network.adapt(unused)
         now = table.cost_of(network.pattern)
-        idle = idle + 1 if unused <= _LAST and now > before * (1.0 - _GAIN) else 0
-        if idle >= _PATIENCE:
+        idle = (
+            idle + 1
+            if unused <= steering.LAST_USE and now > before * (1.0 - steering.LEAST_ROUND_GAIN)
+            else 0
+        )
+        if idle >= steering.ROUNDS_WITHOUT_GAIN:
             break
-        rounds = np.inf if clock.counts else _SPARE * clock.time_left / max(clock.seconds - begun, TINY)
+        rounds = (
+            np.inf
+            if clock.counts
+            else steering.PLANNED_SHARE * clock.time_left / max(clock.seconds - begun, tolerances.TINY)
+        )
         unused, before = _cooler(unused, rounds), now
     return network.pattern
 
 
 def _within(table: CellTable, needs: Needs, cells: LongArray, basis: sparse.csr_array) -> float:
     """Estimate the share of demands that least-energy movements meet within all bounds."""
-    some = needs[np.arange(0, len(needs), 1 + len(needs) // _MANY)]
+    some = needs[np.arange(0, len(needs), 1 + len(needs) // steering.MOVEMENTS_AT_ONCE)]
     below, above = table.below[cells], table.above[cells]
     moved = flows(basis, factor_of(basis, within_bounds(below, above)), np.searchsorted(cells, some.cell))
     moved *= some.sign * some.level
-    inside = (moved <= above[:, None] * _CLOSE) & (moved >= -below[:, None] * _CLOSE)
+    inside = (moved <= above[:, None] * tolerances.WITHIN_BOUND) & (
+        moved >= -below[:, None] * tolerances.WITHIN_BOUND
+    )
     return float(inside.all(axis=0).mean())
 
 
 def _cooler(unused: float, rounds: float) -> float:
     """Return the next threshold of use, for the rounds that time allows."""
-    fast = (_LAST / unused) ** (1.0 / max(rounds, 1.0))
-    return float(max(_LAST, unused * min(_COOLING, fast)))
+    fast = (steering.LAST_USE / unused) ** (1.0 / max(rounds, 1.0))
+    return float(max(steering.LAST_USE, unused * min(steering.USE_COOLING, fast)))
 
 
 class _Network:
@@ -154,16 +132,16 @@ class _Network:
         self, table: CellTable, needs: Needs, cost: FloatArray, cells: LongArray, basis: sparse.csr_array
     ) -> None:
         self._table, self.cells, self._basis = table, cells, basis
-        self._cost = cost / max(float(np.median(cost[cells])), TINY)
-        self._resistance = np.where(table.primary, _SENSITIVE, self._cost)
-        self._bound = np.maximum(np.minimum(table.below, table.above), TINY)
+        self._cost = cost / max(float(np.median(cost[cells])), tolerances.TINY)
+        self._resistance = np.where(table.primary, steering.SENSITIVE_RESISTANCE, self._cost)
+        self._bound = np.maximum(np.minimum(table.below, table.above), tolerances.TINY)
         self._groups = list(_by_level(needs))
         self._most, self._squares = np.zeros(len(table)), np.zeros(len(table))
 
     @property
     def pattern(self) -> BoolArray:
         """The sensitive cells and those in use, shape (n,)."""
-        return np.asarray(self._table.primary | (self._most > _LAST), dtype=np.bool_)
+        return np.asarray(self._table.primary | (self._most > steering.LAST_USE), dtype=np.bool_)
 
     @property
     def whole(self) -> BoolArray:
@@ -177,14 +155,16 @@ class _Network:
         here = self._basis
         most, squares = np.zeros(self.cells.size), np.zeros(self.cells.size)
         for level, moved in self._groups:
-            beyond = np.minimum(level / self._bound[self.cells], _MOST_BEYOND)
-            resistance = self._resistance[self.cells] + _BOUNDS * beyond**_STEEP
+            beyond = np.minimum(level / self._bound[self.cells], steering.MOST_BEYOND_BOUND)
+            resistance = (
+                self._resistance[self.cells] + steering.BOUND_RESISTANCE * beyond**steering.BOUND_POWER
+            )
             factor = factor_of(here, resistance)
             places = np.searchsorted(self.cells, moved)
-            for start in range(0, places.size, _MANY):
+            for start in range(0, places.size, steering.MOVEMENTS_AT_ONCE):
                 if clock.expired:
                     return False
-                used = np.abs(flows(here, factor, places[start : start + _MANY]))
+                used = np.abs(flows(here, factor, places[start : start + steering.MOVEMENTS_AT_ONCE]))
                 np.maximum(most, used.max(axis=1), out=most)
                 squares += np.einsum("ij,ij->i", used, used)
         self._most[:], self._squares[:] = 0.0, 0.0
@@ -194,8 +174,10 @@ class _Network:
     def adapt(self, unused: float) -> None:
         """Update the resistances and shut off cells of little use."""
         table = self._table
-        self._resistance = np.where(table.primary, _SENSITIVE, self._cost / (self._squares + unused * unused))
-        self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > _CUT)])
+        self._resistance = np.where(
+            table.primary, steering.SENSITIVE_RESISTANCE, self._cost / (self._squares + unused * unused)
+        )
+        self._shrink(self.cells[table.primary[self.cells] | (self._most[self.cells] > steering.REMOVED_USE)])
 
     def _shrink(self, cells: LongArray) -> None:
         """Remove cells from the network, unless others could then no longer move."""
@@ -218,19 +200,10 @@ def _by_level(needs: Needs) -> Iterator[tuple[float, LongArray]]:
     level = np.zeros(int(needs.cell.max()) + 1)
     np.maximum.at(level, needs.cell, needs.level)
     cells = np.flatnonzero(level)
-    number = np.floor(np.log(level[cells]) / np.log(_LEVELS))
+    number = np.floor(np.log(level[cells]) / np.log(steering.LEVELS_SHARED))
     for one in np.unique(number).tolist():
         group = cells[number == one]
         yield float(level[group].max()), group
-
-
-MOST_FLOWS = 2e7
-"""Numbers kept for the movements of all demands: larger tables are left to other heuristics."""
-
-_STILL = 1e-9
-"""Share of its bound below which a cell does not move."""
-
-_TINY = 1e-300
 
 
 class Shedding:
@@ -243,7 +216,7 @@ class Shedding:
         self._table, self._needs = table, needs
         self.cells: LongArray = movable(table, needs, pattern)
         self._moved, self._column = np.unique(needs.cell, return_inverse=True)
-        self.fits = 0 < self.cells.size * self._moved.size <= MOST_FLOWS
+        self.fits = 0 < self.cells.size * self._moved.size <= steering.SHEDDING_NUMBERS
         basis = basis_of(sparse.csr_array(table.relations[:, self.cells])) if self.fits else None
         self.fits = basis is not None
         if basis is not None:
@@ -313,7 +286,7 @@ class Shedding:
 
     def _together(self, cells: LongArray, cost: FloatArray) -> FloatArray:
         """Return the sum over the group of each cell."""
-        size = np.sqrt(np.maximum(self._norms, _TINY))
+        size = np.sqrt(np.maximum(self._norms, tolerances.SMALLEST_NORM))
         ways = np.round(self._ways / size[:, None], 6)
         first = ways[np.arange(size.size), np.argmax(np.abs(ways) > 0.0, axis=1)]
         keys = (ways * np.where(first < 0.0, -1.0, 1.0)[:, None]) @ np.random.default_rng(0).random(
@@ -330,11 +303,11 @@ class Shedding:
         way = self._ways[at]
         strength = float(self._norms[at])
         pull = self._ways @ way
-        together = strength * self._norms - pull * pull <= _STILL * strength * self._norms
+        together = strength * self._norms - pull * pull <= tolerances.STILL * strength * self._norms
         done[self.cells[together]] = True
         if self._table.primary[self.cells[together]].any():
             return
-        changed = np.flatnonzero(np.abs(self._flows[at]) > _STILL * np.sqrt(strength * self._own))
+        changed = np.flatnonzero(np.abs(self._flows[at]) > tolerances.STILL * np.sqrt(strength * self._own))
         share = self._flows[at, changed] / strength
         flows = self._flows[:, changed] - np.outer(pull, share)
         own = self._own[changed] - share * self._flows[at, changed]

@@ -24,14 +24,10 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.subtables import Subtable
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression.capacity_cuts import MANY, Bridges, CapacityCuts, together
+from linkrisk.solver.tables import steering, tolerances
+from linkrisk.solver.tables.suppression.capacity_cuts import Bridges, CapacityCuts, together
 from linkrisk.solver.tables.suppression.pattern import unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, Solved, rounding_cuts
-
-_DEMANDS = 300
-"""Demands of a block: more share one program, fewer let the clock be read sooner."""
-
-_SAME = 1e-6
 
 
 class Block:
@@ -48,7 +44,7 @@ class Block:
     def rows(self, point: FloatArray) -> Cuts | None:
         """Separate a point into rows over all cells; None if it was separated before."""
         here = point[self.cells]
-        if self._last is not None and np.abs(here - self._last).max() < _SAME:
+        if self._last is not None and np.abs(here - self._last).max() < tolerances.SAME_POINT:
             return None
         cuts = self._separator(here)
         if not cuts.count:
@@ -96,9 +92,9 @@ class Blocks:
         primary = self._table.primary[part.cells]
         local = within(self._table, part, primary, np.zeros(len(self._table)))
         wanted = np.flatnonzero(asked & primary)
-        for start in range(0, wanted.size, _DEMANDS):
+        for start in range(0, wanted.size, steering.BLOCK_DEMANDS):
             chosen: BoolArray = np.zeros(len(local), dtype=np.bool_)
-            chosen[wanted[start : start + _DEMANDS]] = True
+            chosen[wanted[start : start + steering.BLOCK_DEMANDS]] = True
             some = replace(
                 local,
                 lower_level=np.where(chosen, local.lower_level, 0.0),
@@ -132,21 +128,6 @@ def within(table: CellTable, part: Subtable, hidden: BoolArray, moves: FloatArra
     )
 
 
-_STALE = 3
-_GAIN = 1e-4
-"""Rounds in a row with less gain, as a share of the bound, after which separation ends."""
-
-_ITERATIONS, _SLICES = 2000, 1000
-"""Iterations of the optimiser between two readings of the clock, and how often it continues."""
-
-_WHOLE = 1e-5
-_MOST_ROUNDED = 10_000
-"""Open cells up to which rounding cuts are separated: their rows are dense."""
-
-_MOST_ROUNDS = 400
-"""Rounds of a dive, a safeguard that no table has come near."""
-
-
 class Modular:
     """Computes a dual bound and patterns from the relaxation over the subtables.
 
@@ -173,7 +154,7 @@ class Modular:
         """
         stale, last = 0, 0.0
         self._relaxation.restrict(self._relaxation.lower, self._relaxation.upper)
-        while stale < _STALE and not clock.expired:
+        while stale < steering.STALE_ROUNDS and not clock.expired:
             solved = _solved(self._relaxation, clock)
             self.impossible = not np.isfinite(solved.bound)
             if self.impossible:
@@ -181,7 +162,7 @@ class Modular:
             self.bound = max(self.bound, self._rounded(solved.bound))
             self.point = self._relaxation.whole_point(solved.point)
             tell(self.bound)
-            stale = stale + 1 if solved.bound - last <= _GAIN * self.bound else 0
+            stale = stale + 1 if solved.bound - last <= steering.LEAST_BOUND_GAIN * self.bound else 0
             last = max(last, solved.bound)
             separated = self._separated(self._relaxation, self.point, clock)
             if not separated and not self._rounded_rows(solved):
@@ -189,7 +170,7 @@ class Modular:
 
     def _rounded_rows(self, solved: Solved) -> bool:
         """Add rounding cuts where the point violates no other rows; tell whether there were any."""
-        if self.impossible or solved.point.size > _MOST_ROUNDED:
+        if self.impossible or solved.point.size > steering.ROUNDING_CUT_CELLS:
             return False
         matrix, right = rounding_cuts(self._relaxation, solved.point)
         self._relaxation.add_open(matrix, right)
@@ -210,7 +191,7 @@ class Modular:
         """
         relaxation = self._relaxation
         lower, upper, point = relaxation.lower.copy(), relaxation.upper, relaxation.lower
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(steering.DIVE_ROUNDS):
             if clock.expired or self.impossible:
                 break
             relaxation.restrict(lower, upper)
@@ -219,11 +200,13 @@ class Modular:
                 break
             point = solved.point
             more = self._separated(relaxation, relaxation.whole_point(point), clock)
-            between = np.flatnonzero((point > _WHOLE) & (point < 1.0 - _WHOLE) & (lower < 1.0))
+            between = np.flatnonzero(
+                (point > tolerances.INTEGRAL) & (point < 1.0 - tolerances.INTEGRAL) & (lower < 1.0)
+            )
             tell(between.size)
             if not more and not between.size:
                 break
-            lower[point >= 1.0 - _WHOLE] = 1.0
+            lower[point >= 1.0 - tolerances.INTEGRAL] = 1.0
             if between.size:
                 many = max(1, int(part * between.size))
                 lower[between[np.argsort(-point[between], kind="stable")[:many]]] = 1.0
@@ -234,7 +217,7 @@ class Modular:
         bridges = self._bridges(point)
         found = [bridges] if bridges.count else []
         for part in self._parts:
-            if clock.expired or bridges.count >= MANY:
+            if clock.expired or bridges.count >= steering.ENOUGH_GIVEN_ROWS:
                 break
             cuts = part.rows(point)
             if cuts is not None and cuts.count:
@@ -242,7 +225,7 @@ class Modular:
         if found:
             matrix, right = relaxation.open_part(together(found))
             most = matrix.maximum(0.0) @ relaxation.upper
-            self.impossible = bool((most < right - _WHOLE).any())
+            self.impossible = bool((most < right - tolerances.INTEGRAL).any())
             relaxation.add_open(matrix, right)
         return bool(found) and not self.impossible
 
@@ -254,8 +237,8 @@ class Modular:
 
 def _solved(relaxation: Relaxation, clock: Clock) -> Solved:
     """Solve a relaxation; a valid bound, but no optimum, if the clock expires before."""
-    for _ in range(_SLICES):
-        solved = relaxation.solve(_ITERATIONS)
+    for _ in range(steering.MOST_SLICES):
+        solved = relaxation.solve(steering.ITERATIONS_PER_SLICE)
         if solved.optimal or not np.isfinite(solved.bound) or clock.expired:
             break
     return solved

@@ -15,6 +15,7 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.tables import steering
 
 PHASE = "suppressing cells"
 OUTSIDER = "the outsider"
@@ -60,9 +61,6 @@ def unit_of(costs: FloatArray) -> float:
 Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
 """Finds a pattern of one table, with a dual bound."""
 
-_SHARE = 0.4
-"""Share of the remaining time for each search but the last."""
-
 
 def common_pattern(
     search: Search, tables: Sequence[CellTable], clock: Clock, report: Reporter | None
@@ -74,11 +72,11 @@ def common_pattern(
     """
     if len(tables) == 1:
         return search(tables[0], clock, report)
-    first = search(tables[0], clock.part_of_left(_SHARE), report)
-    best = _with_more(search, first, tables[1], clock.part_of_left(_SHARE), report)
+    first = search(tables[0], clock.part_of_left(steering.SEARCH_SHARE), report)
+    best = _with_more(search, first, tables[1], clock.part_of_left(steering.SEARCH_SHARE), report)
     if best.cost <= first.bound:
         return best
-    other = search(tables[1], clock.part_of_left(_SHARE), report)
+    other = search(tables[1], clock.part_of_left(steering.SEARCH_SHARE), report)
     again = _with_more(search, other, tables[0], clock, report)
     bound = max(first.bound, other.bound)
     best = min(best, again, key=lambda one: one.cost)

@@ -15,24 +15,12 @@ import numpy as np
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.least_energy import one_thread
 from linkrisk.solver.tables.suppression.incumbent import Holds
 from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.patterns import Tell, Witnesses
-
-_MOST = 10
-"""Size of the pool: diversity against quality."""
-
-_NOISE = (0.05, 0.1, 0.3, 0.6)
-"""Standard deviations of the logarithms of perturbed costs: larger ones diversify, smaller ones intensify."""
-
-_FAVOUR = 0.5
-"""Cost factor of the cells of the best pattern at the second try, which is not random."""
-
-_FAVOURS = (0.3, 0.5, 0.7, 0.9)
-"""Cost factors of the cells of good patterns: smaller ones stay closer to them."""
-
 
 _LIKE_ONE, _AMONG_TWO = 0, 1
 """Two of three equally likely moves; the third favours the cells of two patterns."""
@@ -80,7 +68,7 @@ class Pool:
         if not any(np.array_equal(pattern, other) for _, _, other in self._found):
             self._count += 1
             self._found.append((cost, self._count, pattern))
-            self._found = sorted(self._found)[:_MOST]
+            self._found = sorted(self._found)[: steering.POOL_SIZE]
 
     def proposal(self) -> Proposal:
         """Return the next proposal."""
@@ -88,9 +76,9 @@ class Pool:
         if not self._found:
             return Proposal(self.cost)
         if self._asked == 2:
-            return Proposal(np.where(self._found[0][2], _FAVOUR * self.cost, self.cost))
+            return Proposal(np.where(self._found[0][2], steering.BEST_PATTERN_FAVOUR * self.cost, self.cost))
         generator = self._generator
-        noise = np.exp(generator.normal(0.0, generator.choice(_NOISE), self.cost.size))
+        noise = np.exp(generator.normal(0.0, generator.choice(steering.COST_NOISE), self.cost.size))
         way = int(generator.integers(3)) if len(self._found) > 2 else _LIKE_ONE
         places = generator.choice(len(self._found), 1 if way == _LIKE_ONE else 2, replace=False)
         chosen = [self._found[place][2] for place in places]
@@ -98,22 +86,8 @@ class Pool:
             return Proposal(self.cost * noise, chosen[0] | chosen[1])
         cost = self.cost * noise
         for pattern in chosen:
-            cost = np.where(pattern, generator.choice(_FAVOURS) * cost, cost)
+            cost = np.where(pattern, generator.choice(steering.GOOD_PATTERN_FAVOURS) * cost, cost)
         return Proposal(cost)
-
-
-_MANY_RELATIONS = 1000
-"""Relations from which least energy is tried: below, programs for single demands are fast enough."""
-
-_PATIENCE, _WITHOUT_LIMIT = 250, 20
-"""Tries without improvement, with and without a time limit; without one the exact search, which may prove its
-pattern at once, is not delayed."""
-
-HOPELESS = 1.5
-"""Ratio to the cost of other heuristics from which a first least-energy pattern ends the attempt."""
-
-_CHEAP = 0.1
-"""Cost factor of cells that a point suppresses fully."""
 
 
 class AtOnce:
@@ -130,7 +104,7 @@ class AtOnce:
     def suits(table: CellTable, demands: Sequence[Demand]) -> bool:
         """Tell whether a table has many relations, no insiders and no sliding levels."""
         sliding = any(demand.up and demand.down for demand in demands)
-        return not (sliding or table.insiders) and table.relations.shape[0] >= _MANY_RELATIONS
+        return not (sliding or table.insiders) and table.relations.shape[0] >= steering.LEAST_ENERGY_RELATIONS
 
     def start(self, clock: Clock, tell: Tell) -> BoolArray | None:
         """Return the cheapest pattern of many tries, or None if least energy does not suit the table.
@@ -141,12 +115,15 @@ class AtOnce:
         tell : callable
             Told what the best costs.
         """
-        stale, patience = 0, _WITHOUT_LIMIT if clock.seconds_left is None else _PATIENCE
+        stale, patience = (
+            0,
+            steering.TRIES_WITHOUT_LIMIT if clock.seconds_left is None else steering.TRIES_WITHOUT_GAIN,
+        )
         try:
             greedy = Witnesses(self._table).extended(self._table.primary, self._demands, clock)
         except OutOfTimeError:
             return None
-        hopeless = np.inf if greedy is None else HOPELESS * self._table.cost_of(greedy)
+        hopeless = np.inf if greedy is None else steering.HOPELESS_COST * self._table.cost_of(greedy)
         while stale < patience and not clock.expired:
             before = self._pool.least
             self._try(self._pool.proposal(), clock)
@@ -159,7 +136,7 @@ class AtOnce:
     def like(self, point: FloatArray, clock: Clock) -> BoolArray | None:
         """Round a point, shape (n,), to a pattern of its largest cells, or None if that fails."""
         likely = np.clip(point, 0.0, 1.0)
-        return self._try(Proposal(self._table.cost * (1.0 - (1.0 - _CHEAP) * likely)), clock)
+        return self._try(Proposal(self._table.cost * (1.0 - (1.0 - steering.POINT_FAVOUR) * likely)), clock)
 
     def thinned(self, pattern: BoolArray, order: FloatArray, clock: Clock) -> BoolArray:
         """See `Patterns`; drops cells that least-energy movements do not need."""

@@ -20,31 +20,13 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts, Noted, SeparatorOf
 from linkrisk.solver.tables.suppression.integer_cuts import IntegerCuts, IntegerPatterns
-
-_CHEAP = 0.01
-"""Cost factor of cells that are likely choices."""
-
-_MOVED = 1e-9
-"""Share of the level below which a cell does not move."""
-
-_MET = 1e-9
-"""Share of its level by which a demand may be missed and still be met."""
-
-JUST = 1e-7
-"""Reduction of a sliding level, relative: it may ask for the largest possible movement, which rounding would
-miss. Below the tolerance of demands."""
-
-_FEW = 12
-"""Cheapest cells of each relation tried first: fewer make programs faster, but more of them fail."""
-
-LOCAL = 5000
-"""Cells around the cell of a demand tried first in large tables: a program of all cells takes long."""
 
 
 class Witnesses:
@@ -61,7 +43,7 @@ class Witnesses:
         cells: LongArray | None = None,
         *,
         most_up: FloatArray | None = None,
-        local: int = LOCAL,
+        local: int = steering.LOCAL_CELLS,
     ) -> None:
         self._table, self._most_up, self._local = table, most_up, local
         self._cells = np.flatnonzero(~table.fixed) if cells is None else cells
@@ -102,7 +84,7 @@ class Witnesses:
         """
         table = self._table
         suppressed, reach = pattern.copy(), np.zeros((2, len(table)))
-        cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - _CHEAP) * likely)
+        cost = table.cost if likely is None else table.cost * (1.0 - (1.0 - steering.LIKELY_FAVOUR) * likely)
         halves = sorted(self._halves(demands), key=lambda one: -one.level)
         if generator is not None:
             halves = [halves[place] for place in generator.permutation(len(halves))]
@@ -113,7 +95,7 @@ class Witnesses:
             if clock.expired:
                 raise OutOfTimeError
             tell(len(halves) - at)
-            if reach[int(demand.down), demand.cell] >= demand.level * (1.0 - _MET):
+            if reach[int(demand.down), demand.cell] >= demand.level * (1.0 - tolerances.MET):
                 continue
             found = self._cheapest(demand, cost, suppressed)
             if found is None:
@@ -138,7 +120,7 @@ class Witnesses:
             if not (demand.up and demand.down):
                 found.append(demand)
                 continue
-            level = demand.level * (1.0 - JUST)
+            level = demand.level * (1.0 - tolerances.SLIDING)
             up = min(level, self._furthest_up(demand.cell))
             if up > 0:
                 found.append(Demand(demand.cell, up, up=True, down=False))
@@ -164,7 +146,7 @@ class Witnesses:
             if found is not None:
                 return found
         elif self._few is None:
-            kept = np.isin(self._cells, _cheapest_cells(self._table, _FEW))
+            kept = np.isin(self._cells, _cheapest_cells(self._table, steering.CHEAPEST_CELLS))
             self._few = _Ways(self._table, self._cells[kept])
             self._few.begin(cost, suppressed)
         if self._few is not None:
@@ -229,7 +211,7 @@ class _Ways:
         self._program.change_column_bounds(down, np.zeros(1), np.zeros(1))
         solution = self._program.solve()
         self._program.change_column_bounds(down, np.zeros(1), self._upper[down])
-        return max(float(solution.point[at]) * (1.0 - _MET), 0.0) if solution.optimal else 0.0
+        return max(float(solution.point[at]) * (1.0 - tolerances.MET), 0.0) if solution.optimal else 0.0
 
     def cheapest(self, demand: Demand, suppressed: BoolArray) -> tuple[LongArray, FloatArray] | None:
         """Return the cells and deviations that move a demand's cell by its level, or None."""
@@ -247,7 +229,7 @@ class _Ways:
         found = None
         if solution.optimal:
             moves = solution.point[:count] - solution.point[count:]
-            moved = np.flatnonzero(np.abs(moves) > _MOVED * demand.level)
+            moved = np.flatnonzero(np.abs(moves) > tolerances.STILL * demand.level)
             found = self.cells[moved], moves[moved]
         self._program.change_column_bounds(pair, np.zeros(2), self._upper[pair])
         return found
@@ -266,9 +248,6 @@ def _cheapest_cells(table: CellTable, most: int) -> LongArray:
     kept = table.primary.copy()
     kept[inside[order[rank < most]]] = True
     return np.flatnonzero(kept)
-
-
-_LESS = 1e-9
 
 
 @dataclass
@@ -343,7 +322,7 @@ class InsiderPatterns:
         demand, moved = wrong.demand, np.zeros(suppressed.size, dtype=np.bool_)
         level, sliding = demand.level, demand.up and demand.down
         if sliding:  # a level that asks for the largest possible movement would be missed by rounding
-            level *= 1.0 - JUST
+            level *= 1.0 - tolerances.SLIDING
         up = level if demand.up else 0.0
         if sliding:  # as far up as possible, and the rest down
             up = min(up, self._furthest_up(demand.cell, below, above))
@@ -366,7 +345,7 @@ class InsiderPatterns:
         self._program.change_objective(self._columns, objective)
         self._program.change_column_bounds(self._columns, np.zeros(2 * cells), upper)
         solution = self._program.solve()
-        return max(float(solution.point[cell]) * (1.0 - _LESS), 0.0) if solution.optimal else 0.0
+        return max(float(solution.point[cell]) * (1.0 - tolerances.MET), 0.0) if solution.optimal else 0.0
 
     def _cheapest(
         self, demand: Demand, suppressed: BoolArray, below: FloatArray, above: FloatArray
@@ -385,7 +364,7 @@ class InsiderPatterns:
         if not solution.optimal:
             return None
         moves = solution.point[:cells] - solution.point[cells:]
-        return np.asarray(np.abs(moves) > _MOVED * demand.level, dtype=np.bool_)
+        return np.asarray(np.abs(moves) > tolerances.STILL * demand.level, dtype=np.bool_)
 
 
 @dataclass

@@ -23,19 +23,7 @@ from scipy import sparse
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import Cuts, LinearModel
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, LinearSolution, linear_program
-
-_AGE = 8
-"""Default age of rows."""
-
-_ROOM = 3
-"""Rows per open cell from which the default age applies: more would slow the relaxation."""
-
-_FEW = 40
-"""Fewest rows removed at a time, as each removal costs a warm start."""
-
-_SLACK = 1e-6
-_SURE = 1e-10
-"""Least relative violation that proves infeasibility."""
+from linkrisk.solver.tables import steering, tolerances
 
 _OPTIONS = LinearOptions(own={"presolve": "off"})
 
@@ -71,7 +59,7 @@ class Relaxation:
         self.lower, self.upper = lower[self.cells].copy(), upper[self.cells].copy()
         self._now = (self.lower, self.upper)
         self.matrix, self.right = self.open_part(rows)
-        self.age = _AGE
+        self.age = steering.ROW_AGE
         self._kept, self._age = self.right.size, np.zeros(self.right.size)
         self._everyone = np.arange(self.cells.size)
         self._program = self._handed_over()
@@ -126,7 +114,7 @@ class Relaxation:
         point = np.clip(found.point, *self._now)
         if found.optimal:
             slack = self.matrix @ point - self.right
-            self._age = np.where(slack > _SLACK, self._age + 1.0, 0.0)
+            self._age = np.where(slack > tolerances.SLACK, self._age + 1.0, 0.0)
         return Solved(point, bound, reduced, found.optimal)
 
     def look(self, place: int, value: float, iterations: int) -> float:
@@ -207,10 +195,10 @@ class Relaxation:
         return linear_program(model, _OPTIONS)
 
     def _purge(self) -> None:
-        roomy = self.right.size <= _ROOM * self.cells.size
-        old = np.flatnonzero(self._age > (self.age if roomy else _AGE))
+        roomy = self.right.size <= steering.ROWS_PER_CELL * self.cells.size
+        old = np.flatnonzero(self._age > (self.age if roomy else steering.ROW_AGE))
         old = old[old >= self._kept]
-        if old.size < _FEW:
+        if old.size < steering.ROWS_REMOVED:
             return
         self._program.delete_rows(old)
         stays = np.ones(self.right.size, dtype=np.bool_)
@@ -225,7 +213,7 @@ class Relaxation:
             y = np.maximum(ray, 0.0)
             row = self.matrix.T @ y
             most, wanted = float(np.maximum(row * bounds[0], row * bounds[1]).sum()), float(y @ self.right)
-            if wanted - most > _SURE * (abs(most) + float(y @ np.abs(self.right))):
+            if wanted - most > tolerances.INFEASIBLE * (abs(most) + float(y @ np.abs(self.right))):
                 return True
         return False
 
@@ -262,26 +250,6 @@ def _stacked(first: sparse.csr_array, second: sparse.csr_array) -> sparse.csr_ar
     )
 
 
-_MULTIPLES = (1.0, -1.0, 2.0, -2.0, 3.0)
-_MOST_ROWS = 80
-"""Fractional cells whose basis rows give cuts: more cuts against slower rounds."""
-
-_MOST = 30
-_NOTHING = 1e-7
-_SAFE = 1e-9
-"""Margin above the rounding error of sums here."""
-
-_UP = 1.0 + 1e-12
-_TINY = 1e-7
-"""Share of the largest coefficient below which coefficients are dropped."""
-
-_LEAST_PART, _MOST_PART = 0.05, 0.999
-_VIOLATED = 0.02
-"""Least Euclidean distance by which a cut must be violated."""
-
-_PARALLEL = 0.9
-
-
 def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr_array, FloatArray]:
     """Return violated rounding cuts over the open cells, with their right-hand sides.
 
@@ -289,13 +257,13 @@ def rounding_cuts(relaxation: Relaxation, point: FloatArray) -> tuple[sparse.csr
     """
     basic = relaxation.program.basic_columns()
     part = np.where(basic >= 0, np.minimum(point, 1.0 - point)[np.maximum(basic, 0)], 0.0)
-    places = np.argsort(-part, kind="stable")[: min(_MOST_ROWS, int((part > 1e-3).sum()))]
+    places = np.argsort(-part, kind="stable")[: min(steering.BASIS_ROWS, int((part > 1e-3).sum()))]
     if not places.size:
         return sparse.csr_array((0, point.size)), np.zeros(0)
     inverse = relaxation.program.inverse_rows(places)
-    multipliers = np.concatenate([multiple * inverse for multiple in _MULTIPLES])
-    multipliers -= np.floor(multipliers + _NOTHING)
-    multipliers[multipliers < _NOTHING] = 0.0
+    multipliers = np.concatenate([multiple * inverse for multiple in steering.BASIS_ROW_MULTIPLES])
+    multipliers -= np.floor(multipliers + tolerances.CUT_ZERO)
+    multipliers[multipliers < tolerances.CUT_ZERO] = 0.0
     rows, right = _mixed(relaxation, np.concatenate([multipliers, inverse, -inverse]), point)
     kept = _chosen(rows, right, point)
     return sparse.csr_array(rows[kept]), right[kept]
@@ -307,12 +275,14 @@ def _mixed(
     """Round rows by multipliers of either sign, shape (c, r)."""
     rows, right, rest = rounded(multipliers @ relaxation.matrix, multipliers @ relaxation.right, point)
     below = np.maximum(-multipliers, 0.0)
-    mixed = np.flatnonzero((below > _NOTHING).any(axis=1) & (rest > 0.0))
-    share = (_UP / rest[mixed])[:, None] * below[mixed]
+    mixed = np.flatnonzero((below > tolerances.CUT_ZERO).any(axis=1) & (rest > 0.0))
+    share = (tolerances.CUT_UP / rest[mixed])[:, None] * below[mixed]
     more, most = share @ relaxation.matrix, share @ relaxation.right
     rows[mixed] += more
-    right[mixed] += most - _SAFE * (1.0 + np.abs(more).sum(axis=1) + share @ np.abs(relaxation.right))
-    tiny = np.abs(rows) < _TINY * np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    right[mixed] += most - tolerances.CUT_MARGIN * (
+        1.0 + np.abs(more).sum(axis=1) + share @ np.abs(relaxation.right)
+    )
+    tiny = np.abs(rows) < tolerances.CUT_COEFFICIENT * np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
     right -= np.where(tiny, np.maximum(rows, 0.0), 0.0).sum(axis=1)
     rows[tiny] = 0.0
     return rows, right
@@ -331,15 +301,21 @@ def rounded(
     turned = point > 1.0 - 1e-6
     right = right - sums[:, turned].sum(axis=1)
     sums = np.where(turned, -sums, sums)
-    whole = np.floor(sums + _NOTHING)
+    whole = np.floor(sums + tolerances.CUT_ZERO)
     part = np.maximum(sums - whole, 0.0)
-    little = part < _NOTHING
-    right = right - np.where(little, part, 0.0).sum(axis=1) - _SAFE * (1.0 + np.abs(sums).sum(axis=1))
+    little = part < tolerances.CUT_ZERO
+    right = (
+        right
+        - np.where(little, part, 0.0).sum(axis=1)
+        - tolerances.CUT_MARGIN * (1.0 + np.abs(sums).sum(axis=1))
+    )
     part[little] = 0.0
     below = np.floor(right)
     rest = right - below
-    useful = (rest > _LEAST_PART) & (rest < _MOST_PART)
-    rows = whole + np.minimum(1.0, part * _UP / np.maximum(rest, _LEAST_PART)[:, None])
+    useful = (rest > steering.LEAST_FRACTION) & (rest < steering.MOST_FRACTION)
+    rows = whole + np.minimum(
+        1.0, part * tolerances.CUT_UP / np.maximum(rest, steering.LEAST_FRACTION)[:, None]
+    )
     rows = np.where(useful[:, None], np.where(turned, -rows, rows), 0.0)
     return rows, np.where(useful, below + 1.0 + rows[:, turned].sum(axis=1), 0.0), np.where(useful, rest, 0.0)
 
@@ -352,13 +328,13 @@ def _chosen(rows: FloatArray, right: FloatArray, point: FloatArray) -> list[int]
     length[length == 0.0] = 1.0
     depth = (right - shown @ point[there]) / length
     order = np.argsort(-depth, kind="stable")
-    order = order[depth[order] > _VIOLATED][: 5 * _MOST]
+    order = order[depth[order] > steering.LEAST_CUT_DEPTH][: 5 * steering.CUTS_PER_ROUND]
     normal = shown[order] / length[order, None]
     alike = normal @ normal.T
     kept: list[int] = []
     for at in range(order.size):
-        if not kept or alike[at, kept].max() < _PARALLEL:
+        if not kept or alike[at, kept].max() < steering.PARALLEL_CUTS:
             kept.append(at)
-            if len(kept) == _MOST:
+            if len(kept) == steering.CUTS_PER_ROUND:
                 break
     return [int(order[at]) for at in kept]

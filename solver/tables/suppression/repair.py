@@ -19,6 +19,7 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.patterns import Witnesses
@@ -72,10 +73,6 @@ def repaired(
     return suppressed, opened, True
 
 
-_NOISE = 0.5
-"""Largest random cost reduction, as a share: more noise finds other movements, but dearer ones."""
-
-
 @dataclass(eq=False)
 class Thinning:
     """Makes a protecting pattern cheaper."""
@@ -111,7 +108,7 @@ class Thinning:
     ) -> BoolArray | None:
         """Return the cells needed in this round, or None if the clock expired."""
         needed = table.primary
-        likely = generator.uniform(0.0, _NOISE, len(table)) if turn else None
+        likely = generator.uniform(0.0, steering.REPAIR_NOISE, len(table)) if turn else None
         for attacked, demands in zip(self.attackers, self._demands, strict=True):
             cells = np.flatnonzero(self.suppressed & ~attacked.view.fixed)
             witnesses = Witnesses(attacked.view, cells)

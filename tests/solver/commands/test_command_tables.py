@@ -13,6 +13,7 @@ from linkrisk import audit_table, make_table, open_table, round_table, suppress_
 from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables import steering
 
 INNER = [[20, 3, 10, 30], [15, 25, 35, 40], [45, 12, 28, 18], [32, 22, 16, 60]]
 SENSITIVE = {(1, 3): 3, (3, 2): 4}
@@ -69,7 +70,7 @@ def test_methods_for_large_tables(capsys, method):
 
 
 def test_levels_alone_where_intervals_take_too_long(monkeypatch):
-    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress_and_audit._MOST_INTERVALS", 1)
+    monkeypatch.setattr(steering, "INTERVAL_CELLS", 1)
     result = suppress_table("cells.csv", "relations.csv", method="heuristic")
     assert result.protected
     assert result.to_dict()["intervals"] is False

@@ -13,6 +13,7 @@ from small_tables import insider, plain_interval, plain_shortfall, table_of
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.own_knowledge import Shares, carried_up, singletons
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.insiders import audit_by_everybody
 
 known = st.dictionaries(st.integers(0, 11), st.sampled_from([None, 0.3, 0.6, 0.9]), max_size=4)
@@ -63,7 +64,7 @@ def test_levels_are_looked_at_when_there_is_no_time_for_intervals(monkeypatch):
     table = replace(table, insiders=(insider(table, {5: None}),))  # the 20, and with the margins all
     suppressed = np.isin(np.arange(9), [4, 5, 7, 8])
     whole = audit_by_everybody(table, suppressed)
-    monkeypatch.setattr("linkrisk.solver.tables.attackers.insiders._INTERVALS", 0.0)
+    monkeypatch.setattr(steering, "INSIDER_INTERVAL_SHARE", 0.0)
     short = audit_by_everybody(table, suppressed, Clock(1e6))
     assert whole.left == 0
     assert short.left == 1  # that of the sensitive cell, whose levels come first

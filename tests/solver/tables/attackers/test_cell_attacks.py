@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from random_tables import random_table
 from scipy.optimize import linprog
 
-from linkrisk.solver.tables.attackers import attacks
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.attacks import Attacker, Seen
 
 
@@ -35,7 +35,7 @@ def plain(table, suppressed, cell, sign):
 @given(seed=st.integers(0, 10**6))
 def test_attacks_are_those_of_plain_programs(small, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attacks, "_SMALL", 1000 if small else -1)
+        patch.setattr(steering, "OWN_SIMPLEX_RELATIONS", 1000 if small else -1)
         table, suppressed = a_point(seed)
         attacker, seen = Attacker(table), Seen(table)
         attacker.knows(suppressed)

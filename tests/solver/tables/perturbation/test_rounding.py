@@ -23,6 +23,7 @@ from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.perturbation import rounding
 from linkrisk.solver.tables.perturbation.rounding import (
     Relaxed,
@@ -285,7 +286,7 @@ def test_where_the_simplex_method_has_no_time_gradients_give_the_bound(shape, mo
     optimum = relaxation(table, model, Clock(None))
     assert optimum.near
     assert optimum.program is not None
-    monkeypatch.setattr(rounding, "_SIMPLEX", 0.0)
+    monkeypatch.setattr(steering, "ROUNDING_SIMPLEX_SHARE", 0.0)
     found = relaxation(table, model, Clock(1000.0))
     assert found.near
     assert found.program is None

@@ -11,6 +11,7 @@ from small_tables import plain_short
 
 from linkrisk.formulations.tables.suppression_model import alone_rows
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.suppression import branch_and_cut
 from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Exclusion, Part
 from linkrisk.solver.tables.suppression.branching import Contradictions
@@ -65,8 +66,8 @@ def test_a_search_that_excludes_at_once_finds_the_same(monkeypatch):
 
     tables = [drawn(seed, ((4, 4), (4, 4), (2, 2))) for seed in (1, 2, 5, 7)]
     before = [suppress_cells(table, None, Clock(None)) for table in tables]
-    monkeypatch.setattr(branch_and_cut, "_FIRST", 1)
-    monkeypatch.setattr(branch_and_cut, "_LAST", 1)
+    monkeypatch.setattr(steering, "NODES_BEFORE_EXCLUSION", 1)
+    monkeypatch.setattr(steering, "EXCLUSION_LAST_UNIT", 1)
     monkeypatch.setattr(branch_and_cut, "Exclusion", Noted)
     for table, least in zip(tables, before, strict=True):
         found = suppress_cells(table, None, Clock(None))

@@ -13,7 +13,7 @@ from small_tables import plain_short
 
 from linkrisk.formulations.tables.witnesses import counted_reach, valid
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers import least_energy
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.repair import Attacked, repaired
@@ -111,11 +111,11 @@ def test_without_time_there_is_no_pattern():
     assert conducting(table, needs, clock, nothing, table.cost) is None
 
 
-@pytest.mark.parametrize("limit", ["MOST_WAYS", "MOST_CELLS"])
+@pytest.mark.parametrize("limit", ["LEAST_ENERGY_MOVEMENTS", "LEAST_ENERGY_MOST_CELLS"])
 def test_tables_that_are_too_large_are_left_to_others(monkeypatch, limit):
     table = random_table(np.random.default_rng(3), [(6, 3), (6, 3)])
     _, needs = needs_of(table)
-    monkeypatch.setattr(least_energy, limit, 3)
+    monkeypatch.setattr(steering, limit, 3)
     assert conducting(table, needs, Clock(None), nothing, table.cost) is None
     shedding = Shedding(table, ~table.fixed, needs)
     shedding.run(Clock(None), nothing)

@@ -10,7 +10,7 @@ from small_tables import plain_short
 
 from linkrisk.formulations.programs import Cuts
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression import branch_and_cut
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.suppression.branch_and_cut import Neighbourhoods
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
@@ -53,11 +53,11 @@ def test_what_was_decided_before_stays():
 def test_with_many_of_them_the_optimum_is_the_same(monkeypatch, seed):
     table = random_table(np.random.default_rng(seed), [(6, 6), (6, 6)], share=0.3, level=0.3)
     plain = suppress_cells(table, None, Clock(None))
-    monkeypatch.setattr(branch_and_cut, "_BEFORE", 0)
-    monkeypatch.setattr(branch_and_cut, "_MOST_OPEN", (6, 8))
-    monkeypatch.setattr(branch_and_cut, "_SHARE", 2.0)
-    monkeypatch.setattr(branch_and_cut, "_FIRST_NODES", 0)
-    monkeypatch.setattr(branch_and_cut, "_TRIES", ())
+    monkeypatch.setattr(steering, "NODES_BEFORE_NEIGHBOURHOODS", 0)
+    monkeypatch.setattr(steering, "NEIGHBOURHOOD_CELLS", (6, 8))
+    monkeypatch.setattr(steering, "NEIGHBOURHOOD_SHARE", 2.0)
+    monkeypatch.setattr(steering, "THINNED_FIRST_NODES", 0)
+    monkeypatch.setattr(steering, "ROOT_HEURISTIC_ROUNDS", ())
     found = suppress_cells(table, None, Clock(None))
     assert found.proven
     assert found.cost == plain.cost == plain.bound

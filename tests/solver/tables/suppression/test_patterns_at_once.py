@@ -12,7 +12,8 @@ from small_tables import circle_table, circles, plain_short
 from linkrisk.formulations.tables import implied_relations
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.suppression import cell_suppression, pattern_pool
+from linkrisk.solver.tables import steering
+from linkrisk.solver.tables.suppression import cell_suppression
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
@@ -32,8 +33,8 @@ def search(table):
 def test_the_search_begins_with_them_where_relations_are_many(seed, monkeypatch):
     table = random_table(np.random.default_rng(seed), [(3, 2), (3, 3), (2, 2)], share=0.2)
     least = suppress_cells(table, None, Clock(None))
-    monkeypatch.setattr(pattern_pool, "_MANY_RELATIONS", 0)
-    monkeypatch.setattr(pattern_pool, "_WITHOUT_LIMIT", 4)
+    monkeypatch.setattr(steering, "LEAST_ENERGY_RELATIONS", 0)
+    monkeypatch.setattr(steering, "TRIES_WITHOUT_LIMIT", 4)
     found = suppress_cells(table, None, Clock(None))
     assert (found.cost, found.proven) == (least.cost, True)
     assert not plain_short(table, found.suppressed)
@@ -65,7 +66,7 @@ def test_the_optimum_where_a_cell_was_decided_twice(seed):
 
 
 def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):
-    monkeypatch.setattr(pattern_pool, "_WITHOUT_LIMIT", 10)
+    monkeypatch.setattr(steering, "TRIES_WITHOUT_LIMIT", 10)
     reached = 0
     for seed in range(8):
         table, told = linked(seed), []
@@ -85,7 +86,7 @@ def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):
 
 
 def test_it_is_left_to_others_without_time_and_with_sliding_levels(monkeypatch):
-    monkeypatch.setattr(pattern_pool, "_MANY_RELATIONS", 0)
+    monkeypatch.setattr(steering, "LEAST_ENERGY_RELATIONS", 0)
     table = linked(0)
     part = Clock(None)
     part.stop()
@@ -104,7 +105,7 @@ def test_where_no_way_has_a_pattern_in_its_time_the_modular_method_has_one_and_a
         return asked[-1]
 
     monkeypatch.setattr(cell_suppression, "suppress_large", noted)
-    monkeypatch.setattr(cell_suppression, "_START_SHARE", 0.0)
+    monkeypatch.setattr(steering, "START_SHARE", 0.0)
     found = suppress_cells(table, None, Clock(1000.0))
     assert found.proven
     assert len(asked) == 1

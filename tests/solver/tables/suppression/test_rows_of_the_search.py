@@ -17,8 +17,8 @@ from small_tables import plain_short
 from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
-from linkrisk.solver.tables.suppression import capacity_cuts
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
@@ -203,7 +203,7 @@ def test_costs_that_are_decimals_are_proven():
 def test_many_demands_are_looked_at_together(seed, monkeypatch):
     table = random_table(np.random.default_rng(seed), [(4, 2), (4, 4)], share=0.4)
     one_by_one = CapacityCuts(table).open
-    monkeypatch.setattr(capacity_cuts, "_MANY_DEMANDS", 0)
+    monkeypatch.setattr(steering, "SEEN_AT_ONCE_DEMANDS", 0)
     assert CapacityCuts(table).open == one_by_one
     out = Clock(None)
     out.stop()

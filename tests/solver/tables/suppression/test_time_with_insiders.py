@@ -13,7 +13,7 @@ from linkrisk import audit_table, suppress_table
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.tables.attackers import insiders
+from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.operations import suppress_and_audit as suppress
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
@@ -147,7 +147,7 @@ def test_after_a_stop_levels_are_audited_and_intervals_left_empty(monkeypatch):
     cancel.cancel()
     with monkeypatch.context() as hurried:
         hurried.setattr(suppress, "audit", lambda *asked: audit(*asked[:2], Clock(0.0)))
-        hurried.setattr(insiders, "_INTERVALS", 1e-12)
+        hurried.setattr(steering, "INSIDER_INTERVAL_SHARE", 1e-12)
         found = suppress_table(cells, relations, insiders=who, cancel=cancel)
     assert (found.status, found.protected) == ("interrupted", True)
     left = ~found.audit.audited
