@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 from linkrisk.datasets.errors import DataError
@@ -12,6 +13,41 @@ from linkrisk.datasets.microdata.names import parse_names, parse_pair, shown_nam
 from linkrisk.datasets.options import typed
 from linkrisk.datasets.options.typed import NotSoError, Reader
 from linkrisk.datasets.options.typed import plain as typed_plain
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers that an option takes: finite ones within limits, of which `above` and `below` are left out."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    whole: bool = False
+    of: str = ""  # what is counted: ``seconds``
+
+    def has(self, value: object) -> bool:
+        """Tell whether it is one of them."""
+        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
+            return False
+        at, beyond = float(value), math.inf
+        least = -beyond if self.least is None else self.least
+        most = beyond if self.most is None else self.most
+        above = -beyond if self.above is None else self.above
+        below = beyond if self.below is None else self.below
+        return least <= at <= most and above < at < below
+
+    def __str__(self) -> str:
+        """Describe them: ``a whole number of at least 1``."""
+        ends = {"above": self.above, "from": self.least, "below": self.below, "to": self.most}
+        if self.most is None:
+            ends = {"above": self.above, "of at least": self.least, "below": self.below}
+        elif self.least is None:
+            ends = {"above": self.above, "at most": self.most}
+        known = [f"{word} {end:.15g}" for word, end in ends.items() if end is not None]
+        between = " and " if any(word.startswith(("below", "at most")) for word in known) else " "
+        number = f"a {'whole ' if self.whole else ''}number{self.of and f' of {self.of}'}"
+        return " ".join([number, between.join(known)]).rstrip()
 
 
 @dataclass(frozen=True)
@@ -38,6 +74,7 @@ class Kind:
     # from a value to all in it that must be choices, of an option that has some; None where a text may say
     # more than them
     chosen: Callable[[Any], Iterable[Any]] | None = None
+    within: Range | None = None  # what a number must be
 
     def read(self, word: str) -> Any:
         """Read a word; DataError that says what it is not."""
@@ -130,10 +167,16 @@ WORDS = Kind(words, "A,B", _joined, typed.texts, field="choices", chosen=_each)
 FAMILIES = Kind(str, "NAME", _joined, typed.texts, field="choice", chosen=_each)
 FILE = Kind(str, "FILE", field="file")
 WRITTEN = Kind(str, "FILE", field="", written=True)
-WHOLE = Kind(whole, "N", typed=typed.whole, field="number")
-NUMBER = Kind(number, "N", _number_shown, typed.number, field="number")
-LIMIT = replace(NUMBER, parse=or_none(number), typed=typed.limit)
-SIZE = replace(WHOLE, parse=or_none(whole), spell=_number_shown)
+WHOLE = Kind(whole, "N", typed=typed.whole, field="number", within=Range(whole=True))
+NUMBER = Kind(number, "N", _number_shown, typed.number, field="number", within=Range())
+SHARE = replace(NUMBER, within=Range(above=0, below=1))
+COUNT = replace(WHOLE, within=Range(least=1, whole=True))
+SIZE = replace(COUNT, parse=or_none(whole), spell=_number_shown)
+SEED = replace(WHOLE, within=Range(0, 2**31 - 1, whole=True))
+"""Seeds that optimisers take, too."""
+
+DURATION = replace(NUMBER, within=Range(above=0, of="seconds"))
+LIMIT = replace(DURATION, parse=or_none(number), typed=typed.limit)
 
 
 def several(kind: Kind) -> Kind:

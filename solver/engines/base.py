@@ -14,7 +14,6 @@ from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.steering import STEERING, Steering
 from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Limit, Status
-from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.incumbent import Incumbent
 
 
@@ -31,18 +30,6 @@ class EngineOptions:
     steering: Steering = STEERING
     # cores of a similar problem, tested first by an engine that uses cores; each is proved again here
     asked: tuple[frozenset[int], ...] = ()
-
-
-def check_options(options: EngineOptions) -> None:
-    """Refuse settings out of range before any work is done (UsageError)."""
-    if options.threads < 1:
-        raise UsageError(f"threads must be at least 1, not {options.threads}")
-    if not 0 <= options.seed < 2**31:  # what optimisers can take too
-        raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
-    if not 0.0 < options.margin < 1.0:
-        raise UsageError(f"the margin must be above 0 and below 1, not {options.margin:g}")
-    if options.big_c is not None and not 0.0 < options.big_c < float("inf"):
-        raise UsageError(f"the constant C must be positive and finite, not {options.big_c:g}")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from linkrisk.errors import called
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.engines.base import Engine, EngineOptions, check_options
+from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.milp import MilpEngine
 from linkrisk.solver.run.errors import UsageError
@@ -41,5 +41,4 @@ def check_taken(engine: Engine, given: Sequence[str]) -> None:
 def get_engine(name: str, options: EngineOptions) -> Engine:
     """Create an engine; UsageError when it, its backend or a setting cannot be used."""
     get_backend(options.backend)
-    check_options(options)
     return ENGINES[name]()

@@ -47,8 +47,6 @@ Asked = LinkageOptions | UnknownOptions
 def check_options(options: Asked, linker: Linker) -> None:
     """Refuse options out of range, and those that would be ignored."""
     check_asked(options)
-    if not 0 <= options.seed < 2**31:
-        raise UsageError(f"the seed must be between 0 and {2**31 - 1}, not {options.seed}")
     if not options.truth and not linker.lists_links:
         raise UsageError(
             f"{linker.name} is judged by the true links and says nothing without them: give "

@@ -100,9 +100,6 @@ def check_problem_options(options: ProblemOptions) -> None:
     """Refuse requests that no file could satisfy, before reading; UsageError or FormulationError."""
     check_alignment_options(options.id, options.row_by_row)
     check_asked(options)
-    k: object = options.k_additive
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int)):
-        raise UsageError(f"{called('k_additive')} must be a whole number, not {k!r}", option="k_additive")
     _aggregator(options, ("A", "B"), categorical=False)  # any attributes will do
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -20,7 +19,7 @@ from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.several_files import check_alike
 from linkrisk.errors import called
 from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
-from linkrisk.solver.inputs.limits import check_limits, engine_options
+from linkrisk.solver.inputs.limits import engine_options, limits_of
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.recorded_masking import with_records
 from linkrisk.solver.inputs.releases import Given, Releases, Way, aligned_groups, given_releases
@@ -265,7 +264,6 @@ def risk(asked: RiskOptions) -> RiskResult:
         If the request or the files cannot be used.
     """
     measures = asked_measures(asked.measures)
-    check_tolerated(asked.tolerated)
     several_releases = isinstance(asked.masked, list | tuple) and len(asked.masked) > 1
     if several_releases and SeveralReleases.name not in [measure.name for measure in measures]:
         raise UsageError(
@@ -276,7 +274,7 @@ def risk(asked: RiskOptions) -> RiskResult:
     spelled, masked_by = by_kind(with_records(asked.masking, options))
     options = replace(options, masking=spelled)
     choices = MeasureChoices.of(asked.groups, asked.fraction, masked_by)
-    limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
+    limits = limits_of(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
     request = replace(
         fit_request(engine_options(seed=asked.seed)[0], limits),
         sampling=sampling_choice(asked.sample, asked.samples, asked.confidence, None),
@@ -327,12 +325,6 @@ def by_kind(masking: Masking) -> tuple[Masking, list[tuple[str, MaskingMethod]]]
     numbers = [(text, method) for text, method in methods if not isinstance(method, CategoricalMethod)]
     masked = {text for text, _ in numbers}
     return [item for item in masking if not isinstance(item, str) or item not in masked], numbers
-
-
-def check_tolerated(tolerated: object) -> None:
-    """Refuse a tolerated share outside its range (UsageError)."""
-    if isinstance(tolerated, bool) or not isinstance(tolerated, Real) or not 0.0 <= float(tolerated) <= 1.0:
-        raise UsageError(f"the tolerated share must be a number from 0 to 1, not {tolerated!r}")
 
 
 def _read(given: Sequence[Given], way: str, options: ProblemOptions) -> tuple[Problem, Releases | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +51,7 @@ class MeasureChoices:
         if groups is not None:
             names = parse_names(groups) if isinstance(groups, str) else groups
             groups = tuple(dict.fromkeys(str(name) for name in names))
-        return cls(groups, None if fraction is None else _checked(fraction), tuple(masked_by))
+        return cls(groups, fraction, tuple(masked_by))
 
     def check(self, files: FilePair) -> None:
         """Refuse groups without a column, and a sampling fraction beside weights."""
@@ -65,12 +64,6 @@ class MeasureChoices:
                 f"leave {called('fraction')} out, or the role weight",
                 option="fraction",
             )
-
-
-def _checked(fraction: object) -> float:
-    if isinstance(fraction, bool) or not isinstance(fraction, Real) or not 0.0 < float(fraction) <= 1.0:
-        raise UsageError(f"the sampling fraction must be above 0 and at most 1, not {fraction!r}")
-    return float(fraction)
 
 
 class Shares(NamedTuple):

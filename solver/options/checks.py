@@ -7,6 +7,7 @@ from typing import Any
 
 from linkrisk.datasets.options.option import Option, check_choices, options_of
 from linkrisk.errors import called
+from linkrisk.solver.run.clock import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -18,6 +19,7 @@ def check_asked(asked: Any) -> None:
     known = options_of(type(asked))
     given = {name: value for name, one in known.items() if not _usual(one, value := getattr(asked, name))}
     check_choices(known, given, UsageError)
+    _check_numbers(known, given)
     _check_partners(known, given)
 
 
@@ -25,6 +27,19 @@ def _usual(one: Option, value: Any) -> bool:
     """Whether a value is the default."""
     plain = isinstance(value, str | int | float | bool)
     return value is one.default or (plain and value == one.default)
+
+
+def _check_numbers(known: Mapping[str, Option], given: Mapping[str, Any]) -> None:
+    """Refuse what is no number, or out of range; options that also take other objects check them."""
+    for name, value in given.items():
+        one = known[name]
+        types, numbers = {part.strip() for part in one.annotation.split("|")}, one.kind.within
+        automatic = value == AUTOMATIC and "str" in types
+        if numbers is None or value is None or automatic or types - {"int", "float", "str", "None"}:
+            continue
+        if not numbers.has(value):
+            shown = f"{value:.15g}" if isinstance(value, float) else repr(value)
+            raise UsageError(f"{called(name)} must be {numbers}, not {shown}", option=name)
 
 
 def _check_partners(known: Mapping[str, Option], given: Mapping[str, Any]) -> None:

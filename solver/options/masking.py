@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from linkrisk.datasets.masking.parameters import all_options
 from linkrisk.datasets.options import typed
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, TEXT, WHOLE, WRITTEN, Kind, several
+from linkrisk.datasets.options.kinds import COLUMN, FILE, NAMES, TEXT, WHOLE, WRITTEN, Kind, Range, several
 from linkrisk.datasets.options.option import (
     COMMAND,
     FACES,
@@ -100,7 +100,7 @@ class MaskOptions(Methods, Columns, Dropped, Shuffled, Watched):
     seed: int | None = option(
         None,
         "not negative. The same seed gives the same table; a new one that nobody can guess when absent",
-        WHOLE,
+        replace(WHOLE, within=Range(0, whole=True)),
         faces=_CALLED,
     )
 

@@ -6,7 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, NAME, NAMES, NUMBER, OPEN, SWITCH, TEXT, WORDS, several
+from linkrisk.datasets.options.kinds import (
+    DURATION,
+    FILE,
+    NAME,
+    NAMES,
+    NUMBER,
+    OPEN,
+    SWITCH,
+    TEXT,
+    WORDS,
+    Range,
+    several,
+)
 from linkrisk.datasets.options.option import COMMAND, PYTHON, again, option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import TiesName
@@ -40,7 +52,7 @@ if TYPE_CHECKING:
 
 
 _CALLED = frozenset({PYTHON})
-_SHARE = replace(NUMBER, metavar="SHARE", shown=100.0)
+_SHARE = replace(NUMBER, metavar="SHARE", shown=100.0, within=Range(0, 1))
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -123,7 +135,7 @@ class Measures:
     fraction: float | None = option(
         None,
         "sampling fraction: records for each person of the population; default: by sampling weights",
-        NUMBER,
+        replace(NUMBER, within=Range(above=0, most=1)),
         metavar="PI",
         label="Sampling fraction",
     )
@@ -278,7 +290,7 @@ class ReportOptions(FilesOrResults, Measured):
         None,
         "seconds for all certificates, after the measures; default: what these leave of {time_limit}, 20 at "
         "most",
-        NUMBER,
+        DURATION,
         doc="seconds for all certificates, after the measures and beyond their time limit; when absent, the "
         "measures leave a part of that to them, of which 20 are used at most",
         metavar="S",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import COLUMN, LIMIT, NUMBER, SIZE, TEXT, WHOLE
+from linkrisk.datasets.options.kinds import COLUMN, COUNT, LIMIT, NUMBER, SEED, SHARE, SIZE, TEXT, Range
 from linkrisk.datasets.options.option import PYTHON, again, option
 
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ TOLERATED = 0.05
 CONFIDENCE = 0.95
 """Of the limit that samples give."""
 
-_MEGABYTES = replace(LIMIT, metavar="MB")
+_MEGABYTES = replace(LIMIT, metavar="MB", within=Range(above=0, of="megabytes"))
+_UNITS = replace(NUMBER, metavar="UNITS", within=Range(above=0, of="units"))
+_POSITIVE = replace(NUMBER, within=Range(above=0))
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -51,11 +53,10 @@ class Limits:
         None,
         "units of work, counted and not timed (a unit is about a second of one processor): the same seed "
         "then gives the same answer on every machine",
-        NUMBER,
+        _UNITS,
         doc="units of work after which the same happens; ``exact`` only. A unit is about a second of one "
         "processor, but counted and not measured: the same seed and limit give the same answer on every "
         "machine",
-        metavar="UNITS",
         label="Work limit in units",
     )
 
@@ -83,10 +84,7 @@ class Chance:
 
     title = Limits.title
 
-    seed: int = option(
-        0, "seed of every random choice; default: {default}", WHOLE,
-        label="Seed"
-    )  # fmt: skip
+    seed: int = option(0, "seed of every random choice; default: {default}", SEED, label="Seed")
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -98,14 +96,14 @@ class Model:
     threads: int | None = option(
         None,
         "threads of the optimiser; default: 1",
-        WHOLE,
+        COUNT,
         doc="for ``milp``: threads of the optimiser; 1 when absent",
         label="Threads",
     )
     margin: float | None = option(
         None,
         "margin that replaces the strict inequality in a model, on rows of unit length; default: {default}",
-        NUMBER,
+        SHARE,
         doc="for ``milp``: margin that replaces the strict inequality, on rows of unit length; {default} "
         "when absent",
         usual=f"{MARGIN:g}",
@@ -115,7 +113,7 @@ class Model:
     big_c: float | None = option(
         None,
         "one constant C for all rows, as in the paper; default: tight for each row",
-        NUMBER,
+        _POSITIVE,
         doc="for ``milp``: one constant C for all rows instead of a tight one for each",
         metavar="C",
         label="Constant C",
@@ -142,14 +140,14 @@ class Samples:
     samples: int | None = option(
         None,
         "how many samples, disjoint; default: what the time limit allows",
-        WHOLE,
+        COUNT,
         metavar="K",
         label="Samples",
     )
     confidence: float = option(
         CONFIDENCE,
         "of the limit that samples give for the whole file; default: {default}",
-        NUMBER,
+        SHARE,
         doc="of the limit that samples give for the whole file (`FamilyFit.linked_confidence_limit`)",
         metavar="P",
         label="Confidence",
@@ -175,7 +173,7 @@ class Workers:
     workers: int | None = option(
         None,
         "so many processes of this machine {work}{workers_for}; default: {workers_usual}",
-        WHOLE,
+        COUNT,
         label="Workers",
     )
 

@@ -15,6 +15,7 @@ from linkrisk.datasets.options.kinds import (
     NAME,
     NAMES,
     NUMBER,
+    SEED,
     TEXT,
     WHOLE,
     Kind,
@@ -377,7 +378,7 @@ class Searched:
     seed: int = option(
         0,
         "of the choice of what these look at; default: {default}",
-        WHOLE,
+        SEED,
         doc="of the choice of neighbourhoods in which these look for better answers",
         label="Seed",
     )
@@ -438,5 +439,5 @@ class SuppressCommand(Data, Written, Known, Pages, Dropped, Order, UnsafeKeys, T
     words: ClassVar[Mapping[str, str]] = _USE
 
     order_seed: int | None = option(
-        None, "seed of the random order", WHOLE, faces=frozenset({PROTOCOL}), label="Seed of the order"
+        None, "seed of the random order", SEED, faces=frozenset({PROTOCOL}), label="Seed of the order"
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, TEXT, pairs, whole
+from linkrisk.datasets.options.kinds import COLUMN, DURATION, FILE, NAME, NUMBER, SWITCH, TEXT, pairs, whole
 from linkrisk.datasets.options.option import PYTHON, again, declared, option, written
 from linkrisk.solver.options.run import Live
 from linkrisk.solver.options.tables import (
@@ -263,7 +263,7 @@ class RunBatchOptions:
         "protected together. Rounded and adjusted tables are refused then, and those with noise",
     )
     time_limit: float | None = option(
-        None, "seconds for each method; default: what the batch says", NUMBER, metavar="S"
+        None, "seconds for each method; default: what the batch says", DURATION, metavar="S"
     )
     cancel: Cancel | None = again(
         Live,

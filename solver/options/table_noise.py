@@ -7,7 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from linkrisk.datasets.options import typed
-from linkrisk.datasets.options.kinds import COLUMN, FILE, NAME, NUMBER, SWITCH, TEXT, WHOLE, names, number
+from linkrisk.datasets.options.kinds import (
+    COLUMN,
+    FILE,
+    NAME,
+    NUMBER,
+    SWITCH,
+    TEXT,
+    WHOLE,
+    Range,
+    names,
+    number,
+)
 from linkrisk.datasets.options.option import again, declared, option, written
 from linkrisk.solver.options.tables import (
     About,
@@ -36,7 +47,12 @@ class Keys:
         doc="column of record keys, from 0 to less than 1; drawn where absent",
         label="Record keys",
     )
-    seed: int = option(0, "of the keys that are drawn; default: {default}", WHOLE, label="Seed")
+    seed: int = option(
+        0,
+        "of the keys that are drawn; default: {default}",
+        replace(WHOLE, within=Range(0, whole=True)),
+        label="Seed",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

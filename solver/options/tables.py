@@ -12,10 +12,10 @@ from linkrisk.datasets.options.kinds import (
     LIMIT,
     NAMES,
     OPEN,
+    SEED,
     SWITCH,
     TEXT,
     TREES,
-    WHOLE,
     WRITTEN,
     YES_NO,
     pairs,
@@ -256,7 +256,7 @@ class Exactly:
 class Ended:
     """What chance depends on in a backend, and when the search ends."""
 
-    seed: int = option(0, "of the backend; default: {default}", WHOLE, label="Seed")
+    seed: int = option(0, "of the backend; default: {default}", SEED, label="Seed")
     time_limit: float | None = option(
         TABLE_SECONDS,
         "seconds, or 'none'; default: {default}",

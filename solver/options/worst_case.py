@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from linkrisk.datasets.options.kinds import FILE, NAME, NUMBER, SWITCH, TEXT, WORDS
+from linkrisk.datasets.options.kinds import DURATION, FILE, NAME, SWITCH, TEXT, WORDS
 from linkrisk.datasets.options.option import PYTHON, again, declared, option, written
 from linkrisk.solver.options import names
 from linkrisk.solver.options.linking import Scales
@@ -104,7 +104,7 @@ class Certificate:
         None,
         "seconds for that, after the search; default: what it leaves of {time_limit}, at least a quarter "
         "or 60",
-        NUMBER,
+        DURATION,
         doc="seconds for that, after the search; when absent, the search leaves a part of the time limit "
         "to it, or 60 without one",
         metavar="S",

@@ -19,13 +19,13 @@ from linkrisk.datasets.options.option import options_of, recorded_of
 from linkrisk.datasets.pairs.attributes import text_columns
 from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.errors import called
-from linkrisk.solver.inputs.limits import check_limit, engine_options
+from linkrisk.solver.inputs.limits import limits_of
 from linkrisk.solver.inputs.reading import check_problem_options
 from linkrisk.solver.inputs.source import read_source
 from linkrisk.solver.masking.mask import methods_of
 from linkrisk.solver.measures.base import Finding
 from linkrisk.solver.measures.registry import MEASURES as MEASURES_BY_NAME
-from linkrisk.solver.measures.risk import asked_measures, check_tolerated
+from linkrisk.solver.measures.risk import asked_measures
 from linkrisk.solver.options.measuring import SECONDS_EACH, SweepOptions
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import taking
@@ -40,7 +40,7 @@ from linkrisk.solver.risk_utility.runs import (
     SweepRun,
     SweepTask,
 )
-from linkrisk.solver.run.clock import AUTOMATIC, Clock, Limits
+from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.run.result import Plots, Result
@@ -289,11 +289,9 @@ def sweep(asked: SweepOptions) -> SweepResult:
     families = several(asked.aggregator) or (str(asked.aggregator),)
     check_k_additive(families, options)
     check_problem_options(options)
-    check_tolerated(asked.tolerated)
     measures = _measures(asked.measures, asked.loss)
-    engine_options(seed=asked.seed, threads=None, backend=None, margin=None, big_c=None)
     choice = pool_choice(asked.scheduler, asked.workers)
-    limits = _limits(asked)
+    limits = limits_of(asked.time_limit, asked.work_limit, usual=SECONDS_EACH)
     tasks = _tasks(asked.methods, columns, asked.seed)
     text = (*listed_categories(asked.nominal, asked.ordinal, columns), *text_columns(columns))
     source = read_source(asked.original, [each for task in tasks for each in task.methods], asked.id, text)
@@ -328,15 +326,6 @@ def _options(asked: SweepOptions, columns: Schema | None) -> ProblemOptions:
     known = {name: getattr(asked, name) for name in options_of(ProblemOptions) if hasattr(asked, name)}
     del known["aggregator"]
     return ProblemOptions(**known | {"row_by_row": asked.id is None, "schema": columns})
-
-
-def _limits(asked: SweepOptions) -> Limits:
-    """Limits of each masking."""
-    seconds = SECONDS_EACH if asked.work_limit is None else None
-    return Limits(
-        seconds if asked.time_limit == AUTOMATIC else check_limit(asked.time_limit, "time limit"),
-        work=check_limit(asked.work_limit, "work limit", "units"),
-    )
 
 
 def _measures(measures: str | Sequence[str], loss: str | None) -> tuple[str, ...]:

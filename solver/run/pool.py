@@ -261,12 +261,10 @@ class PoolChoice:
         return self.scheduler is not None or self.workers is not None
 
 
-def pool_choice(scheduler: object, workers: object) -> PoolChoice:
+def pool_choice(scheduler: object, workers: int | None) -> PoolChoice:
     """Check the options of the pool before any file is read (UsageError)."""
     if scheduler is not None and (not isinstance(scheduler, str) or not scheduler.strip()):
         raise UsageError(f"the scheduler must be an address such as tcp://127.0.0.1:8786, not {scheduler!r}")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise UsageError(f"the workers must be a whole number of at least 1, not {workers!r}")
     return PoolChoice(scheduler, workers)
 
 

@@ -24,7 +24,7 @@ from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
-from linkrisk.solver.inputs.limits import check_limits
+from linkrisk.solver.inputs.limits import limits_of
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded, recorded_masking
@@ -390,7 +390,7 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult:
     CancelledError
         If `cancel` has been used before enough records were counted.
     """
-    clock = check_limits(asked.time_limit, cancel=asked.cancel).clock()
+    clock = limits_of(asked.time_limit, cancel=asked.cancel).clock()
     asked_for = pool_choice(asked.scheduler, asked.workers)
 
     def do() -> EvaluationTask | LinkResult:

@@ -30,7 +30,6 @@ from linkrisk.formulations.suppression.key_table import (
 from linkrisk.formulations.suppression.unsafe_combinations import MinimalUnsafe, minimal_unsafe, unsafe_in
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import MASKING, compile_once
-from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.suppression import SuppressOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock, Limit, Status
@@ -131,8 +130,6 @@ class _Request:
         meaning = meaning_of(asked)
         _check_problem(asked, meaning)
         get_backend(asked.backend)
-        if asked.time_limit is not None:
-            check_limit(asked.time_limit, "time limit")
         options = (asked.levels or (), asked.priorities or (), asked.ghosts or (), *asked.tables)
         named = [
             *chain(asked.untouched, asked.household_keys, *options),

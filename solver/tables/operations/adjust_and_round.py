@@ -23,7 +23,6 @@ from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
-from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.table_protection import AdjustOptions, RoundOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking
@@ -171,7 +170,6 @@ def round_table(asked: RoundOptions) -> RoundedTable:
     >>> from linkrisk import round_table
     >>> round_table("cells.csv", "relations.csv", base=5).write("rounded.csv")  # doctest: +SKIP
     """
-    check_limit(asked.time_limit, "time limit")
     solver = get_backend(asked.backend)
     stored = read_asked_table(asked)
     refuse_beside(stored, "rounding")
@@ -292,7 +290,6 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
     >>> from linkrisk import adjust_table
     >>> adjust_table("cells.csv", "relations.csv").write("adjusted.csv")  # doctest: +SKIP
     """
-    check_limit(asked.time_limit, "time limit")
     solver = _solver(asked.backend, asked.squares)
     stored = read_asked_table(asked)
     refuse_beside(stored, "adjustment")

@@ -24,7 +24,6 @@ from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, so
 from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
 from linkrisk.solver.documents.wording import contradictions
-from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.table_protection import (
     DEFAULT_BASE,
     CompareTableOptions,
@@ -278,7 +277,6 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
     >>> from linkrisk import compare_table
     >>> compare_table("cells.csv", "relations.csv", time_limit=10)  # doctest: +SKIP
     """
-    check_limit(asked.time_limit, "time limit")
     problem, chosen = asked.problem, _backends(asked)
     stored = read_asked_table(asked)
     if problem == "suppress":

@@ -18,7 +18,6 @@ from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
-from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.table_protection import (
     AUTOMATIC,
     HEURISTIC,
@@ -87,7 +86,6 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
     >>> suppress_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
     """
     time_limit, method, report = asked.time_limit, asked.method, asked.on_progress
-    check_limit(time_limit, "time limit")
     solver = _solver(asked)
     system = opened_system(read_asked_table(asked), asked.cost)
     compile_once(TABLES, report)
@@ -276,7 +274,6 @@ def audit_table(asked: AuditOptions) -> TableResult:
         If the table cannot be read, or does not add up.
     """
     report = asked.on_progress
-    check_limit(asked.time_limit, "time limit")
     pool_choice(None, asked.workers)
     stored = read_asked_table(asked)
     stored, published = _joined(stored, [other_table(asked, one) for one in asked.also])

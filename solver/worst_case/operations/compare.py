@@ -13,7 +13,7 @@ from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
 from linkrisk.solver.documents.wording import contradictions
 from linkrisk.solver.engines.exact.engine import ExactEngine
-from linkrisk.solver.inputs.limits import check_limit, engine_options
+from linkrisk.solver.inputs.limits import engine_options
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded
 from linkrisk.solver.options.pair import ProblemOptions
@@ -138,7 +138,7 @@ def _request(asked: CompareOptions) -> FitRequest:
     return FitRequest(
         ExactEngine(),
         options,
-        Limits(check_limit(asked.time_limit, "time limit"), cancel=asked.cancel),
+        Limits(asked.time_limit, cancel=asked.cancel),
         report=asked.on_progress,
         workers=pool_choice(asked.scheduler, asked.workers),
         settings=recorded_of(asked),

@@ -14,13 +14,13 @@ from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.milp import indicator_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
-from linkrisk.solver.inputs.limits import check_limit, check_limits, engine_options
+from linkrisk.solver.inputs.limits import engine_options, limits_of
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.inputs.recorded_masking import recorded
 from linkrisk.solver.options.pair import ALL, ProblemOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.options.worst_case import FitOptions
-from linkrisk.solver.run.clock import AUTOMATIC, Limits
+from linkrisk.solver.run.clock import Limits
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.pool import pool_choice
 from linkrisk.solver.worst_case.families import fit_families, several
@@ -59,8 +59,6 @@ def fit(asked: FitOptions) -> FitResult:
     >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
     (389, 389)
     """
-    if asked.certificate_time_limit is not None:
-        check_limit(asked.certificate_time_limit, "time limit of the certificate")
     request = asked_fit(asked)
     with watched(asked.on_progress) as report:
         found = find(asked, replace(request, report=report))
@@ -74,7 +72,7 @@ def fit(asked: FitOptions) -> FitResult:
 
 def asked_fit(asked: FitOptions, *, modelling: bool = False) -> FitRequest:
     """Check the request of `fit` before anything is read."""
-    limits = check_limits(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
+    limits = limits_of(asked.time_limit, asked.work_limit, asked.memory_limit, asked.cancel)
     sampling = sampling_choice(asked.sample, asked.samples, asked.confidence, asked.strata)
     workers = pool_choice(asked.scheduler, asked.workers)
     options, given = engine_options(
@@ -149,13 +147,6 @@ def sampling_choice(
     sample: int | str | None, samples: int | None, confidence: float, strata: str | None
 ) -> SamplingChoice:
     """Make the sampling options; UsageError when no file could satisfy them."""
-    for value, what in ((sample, "sample"), (samples, "number of samples")):
-        if value is None or (what == "sample" and value == AUTOMATIC):
-            continue
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise UsageError(f"the {what} must be a whole number of at least 1, not {value!r}")
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-        raise UsageError(f"the confidence must be a number above 0 and below 1, not {confidence!r}")
     choice = SamplingChoice(sample, samples, float(confidence), strata)
     check_choice(choice)
     return choice

@@ -72,11 +72,6 @@ class Plan:
 
 def check_choice(choice: SamplingChoice) -> None:
     """Refuse options that no file could satisfy."""
-    if not 0.0 < choice.confidence < 1.0:
-        raise UsageError(f"the confidence must be above 0 and below 1, not {choice.confidence:g}")
-    for value, what in ((choice.sample, "sample"), (choice.samples, "number of samples")):
-        if isinstance(value, int) and value < 1:
-            raise UsageError(f"the {what} must be at least 1, not {value}")
     if choice.sample is None and (choice.samples is not None or choice.strata is not None):
         raise UsageError("there are no samples to draw where all records are searched: leave the sample out")
 

@@ -26,7 +26,6 @@ from linkrisk.datasets.tables.argus.batch_commands import (
 )
 from linkrisk.datasets.tables.argus.batch_file import logbook_of, read_batch
 from linkrisk.datasets.tables.stored_table import BESIDE, SENSITIVE
-from linkrisk.solver.inputs.limits import check_limit
 from linkrisk.solver.options.table_making import RunBatchOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock
@@ -243,7 +242,6 @@ def run_batch(asked: RunBatchOptions) -> BatchResult:
     >>> run_batch("survey.arb").protected  # doctest: +SKIP
     True
     """
-    check_limit(asked.time_limit, "time limit")
     logbook = Logbook(asked.batch)
     with logbook.kept():
         search = Search(asked.time_limit, asked.cancel, asked.on_progress)
