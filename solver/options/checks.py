@@ -34,7 +34,7 @@ def _check_numbers(known: Mapping[str, Option], given: Mapping[str, Any]) -> Non
     for name, value in given.items():
         one = known[name]
         types, numbers = {part.strip() for part in one.annotation.split("|")}, one.kind.within
-        automatic = value == AUTOMATIC and "str" in types
+        automatic = isinstance(value, str) and value == AUTOMATIC and "str" in types
         if numbers is None or value is None or automatic or types - {"int", "float", "str", "None"}:
             continue
         if not numbers.has(value):

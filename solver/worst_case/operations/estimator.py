@@ -28,6 +28,7 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.reading import distance_tables, make_problem
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.options.checks import check_asked
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.options.taking import docstring, keeping
 from linkrisk.solver.options.types import TableLike
@@ -107,6 +108,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         params = self.get_params(deep=False)
         del params["random_state"]
         asked = FitOptions(**params, seed=self._seed())
+        check_asked(asked)
         request = asked_fit(asked)
         self._schema = schema_of(self.schema)
         first, second = self._loaded(original, masked)

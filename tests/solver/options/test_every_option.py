@@ -7,10 +7,10 @@ of the declarations. What depends on two options, or on what is in a file, is te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from math import inf, isfinite, nan
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from cli_runs import refuse
 import linkrisk
 from linkrisk import DataError, UsageError, run_protocol
 from linkrisk.datasets.options import typed as readers
-from linkrisk.datasets.options.kinds import NAME, OPEN, WORDS, YES_NO, pairs
+from linkrisk.datasets.options.kinds import NAME, OPEN, WORDS, YES_NO, Range, pairs
 from linkrisk.datasets.options.option import COMMAND, PROTOCOL, Option, option, options_of
 from linkrisk.solver.app.steps import fields_of
 from linkrisk.solver.options.checks import check_asked
@@ -41,8 +41,6 @@ ELSEWHERE = {
 
 BEHIND_FILES = {("mask", "seed"), ("run-protocol", "undo")}
 """Words that commands read when they have seen whether their files can be written."""
-UNTYPED = {("link", "seed"), ("find_links", "seed")}
-"""Keywords whose types are not checked."""
 
 
 def asked_by(name: str) -> type[Any]:
@@ -65,8 +63,9 @@ PYTHON = [(name, one.name) for name in FUNCTIONS for one in chosen(asked_by(name
 def given(operation: type[Any], name: str, value: object) -> dict[str, object]:
     """Keywords that have a value, and anything for what has to be given."""
     known = options_of(operation, "python")
-    needed = {one.name: anything(one) for one in known.values() if one.required}
-    return {**needed, **dict.fromkeys(known[name].needs, "x"), name: value}
+    needed = {one.name: 1 if one.kind.within else anything(one) for one in known.values() if one.required}
+    values = {need: 1 if known[need].kind.within else anything(known[need]) for need in known[name].needs}
+    return {**needed, **values, name: value}
 
 
 def offered(one: Option) -> list[str]:
@@ -195,83 +194,62 @@ def test_a_form_refuses_it_by_the_label_of_its_field(command: str, tmp_path: Pat
 
 # What is out of range, or of a wrong type
 
-LIMIT = "the {} must be a positive number of {}, not {{!r}}"
-COUNT = "the {} must be at least 1, not {{!r}}", "the {} must be a whole number of at least 1, not {{!r}}"
-POSITIVE = "must be positive and finite, not {!r}"
-INSIDE = "above 0 and below 1, not {!r}"
-RANGES: dict[str, tuple[Sequence[float], str, str]] = {
-    "time_limit": ((0, -1, nan, inf), LIMIT.format("time limit", "seconds"), ""),
-    "work_limit": ((0, -1, nan), LIMIT.format("work limit", "units"), ""),
-    "memory_limit": ((0, -4, nan), LIMIT.format("memory limit", "megabytes"), ""),
-    "seed": (
-        (-1, 2**31),
-        "the seed must be between 0 and 2147483647, not {!r}",
-        "seed must be a whole number, not {!r}",
-    ),
-    "threads": ((0, -1), "threads must be at least 1, not {!r}", "threads must be a whole number, not {!r}"),
-    "margin": ((0, 2), f"the margin must be {INSIDE}", "margin must be a number, not {!r}"),
-    "big_c": ((0, -10), f"the constant C {POSITIVE}", "big_c must be a number, not {!r}"),
-    "sample": ((0,), *(said.format("sample") for said in COUNT)),
-    "samples": ((0, -2), *(said.format("number of samples") for said in COUNT)),
-    "confidence": ((0, 1), f"the confidence must be {INSIDE}", f"the confidence must be a number {INSIDE}"),
-    "workers": ((0, -1), COUNT[1].format("workers"), ""),
-    "tolerated": ((-0.5, 1.5), "the tolerated share must be a number from 0 to 1, not {!r}", ""),
-    "fraction": ((0.0, 1.5), "the sampling fraction must be above 0 and at most 1, not {!r}", ""),
-}  # fmt: skip
-"""Numbers that an option cannot be, what is said of them, and what of other types if that is not the same."""
+
+def beyond(within: Range) -> list[float]:
+    """Numbers just outside of a range."""
+    ends = [within.least and within.least - 1, within.most and within.most + 1, within.above, within.below]
+    ends[0] = -1 if within.least == 0 else ends[0]
+    return [end for end in ends if end is not None]
 
 
-def ranged(name: str, known: Mapping[str, Option]) -> list[tuple[str, str]]:
-    """Options of an operation with ranges; tables and masking take any seed, recoding searches nothing."""
-    own = "table" in name or "perturb" in name or name in ("mask", "suppress")
-    unsearched = name in ("recode_table", "tables recode")
-    return [
-        (name, key)
-        for key in RANGES
-        if key in known and not (key == "seed" and own) and not (key == "time_limit" and unsearched)
-    ]
+def ranged(known: Mapping[str, Option]) -> list[str]:
+    """Options that take numbers only; others are checked by what knows the other values."""
+    types = {name: {part.strip() for part in one.annotation.split("|")} for name, one in known.items()}
+    numbers = {"int", "float", "str", "None"}
+    return [name for name, one in known.items() if one.kind.within and types[name] <= numbers]
 
 
 @pytest.mark.parametrize(
     ("command", "key"),
-    [case for command, typed in TYPED.items() for case in ranged(command, options_of(typed, COMMAND))],
+    [(command, key) for command, typed in TYPED.items() for key in ranged(options_of(typed, COMMAND))],
 )
 def test_a_command_refuses_a_number_out_of_range(
     command: str, key: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Before any file is read."""
-    known = options_of(TYPED[command], COMMAND)
-    Path("cells.csv").write_text("region,sum,status\nall,3,s\na,2,u\nb,1,s\n", encoding="utf-8")
-    files: dict[str, object] = {"original": "no.csv", "masked": "no.csv", "output": "page.html", "base": 5}
-    if "cells" in known:
-        files |= {"cells": ["cells.csv"], "by": ["region"], "totals": {"region": "all"}, "value": "sum"}
-    values = {name: value for name, value in files.items() if name in known}
-    if command == "suppress":
-        values["data"] = "cells.csv"
-    if command != "report":
-        values.pop("output", None)
-    numbers, said, _ = RANGES[key]
-    for number in filter(isfinite, numbers):
-        refuse(capsys, said.format(number), *line(command, f"{flag_of(known[key])}={number}", **values))
+    one = options_of(TYPED[command], COMMAND)[key]
+    assert one.kind.within is not None
+    for number in beyond(one.kind.within):
+        name = one.name if one.bare else flag_of(one)
+        said = f"{name} must be {one.kind.within}, not {number:.15g}"
+        refuse(capsys, said, *line(command, *([str(number)] if one.bare else [f"{name}={number}"])))
 
 
 @pytest.mark.parametrize(
     ("name", "key"),
-    [case for name in FUNCTIONS for case in ranged(name, options_of(asked_by(name), "python"))],
+    [(name, key) for name in FUNCTIONS for key in ranged(options_of(asked_by(name), "python"))],
 )
 def test_a_function_refuses_it_and_what_is_no_number(name: str, key: str) -> None:
     operation = asked_by(name)
-    values = given(operation, key, None) | dict.fromkeys(
-        {"original", "masked"} & {*options_of(operation)}, "no.csv"
-    )
-    if key in ("threads", "margin", "big_c") and "engine" in options_of(operation):
-        values["engine"] = "milp"
-    numbers, said, said_of_others = RANGES[key]
-    others = {value: said_of_others or said for value in ("x", True) if (name, key) not in UNTYPED}
-    for value, text in [*((number, said) for number in numbers), *others.items()]:
+    values, within = given(operation, key, None), options_of(operation)[key].kind.within
+    assert within is not None
+    parts = [1.5] if within.whole else []
+    for value in ["x", True, nan, inf, *parts, *beyond(within)]:
         with pytest.raises(UsageError) as error:
             getattr(linkrisk, name)(**values | {key: value})
-        assert str(error.value) == text.format(value)
+        shown = f"{value:g}" if isinstance(value, float) else repr(value)
+        assert str(error.value) == f"{key} must be {within}, not {shown}"
+        assert error.value.option == key
+
+
+def test_most_options_of_numbers_have_a_range() -> None:
+    commands = {key for typed in TYPED.values() for key in ranged(options_of(typed)) if beyond_of(typed, key)}
+    assert commands > {"seed", "time_limit", "work_limit", "memory_limit", "margin", "workers", "confidence"}
+
+
+def beyond_of(typed: type[Any], key: str) -> list[float]:
+    within = options_of(typed)[key].kind.within
+    return [] if within is None else beyond(within)
 
 
 # Files that are written
