@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
+import io
+import json
 import re
 import shutil
 import time
@@ -17,9 +20,10 @@ import pandas as pd
 import pytest
 
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.runs import Queue, Run, State
+from linkrisk.solver.app.runs import LOG, PROGRESS, Queue, Run, RunState, State
 from linkrisk.solver.app.security import Access
 from linkrisk.solver.app.table_steps import AUDIT, SUPPRESS, VERIFY, TableAsked
+from linkrisk.solver.commands.program import main
 
 # Forms of the application without a browser: their elements, and the command that they show
 
@@ -191,6 +195,38 @@ def opened(folder: Path) -> Project:
 def finished(queue: Queue, *runs: Run) -> None:
     """Let the queue work until these runs are over."""
     until(lambda: queue.tick() or (all(run.state.over for run in runs) and queue.idle))
+
+
+def executed(run: Run) -> Run:
+    """Execute the commands of a run as its process would, but in this one."""
+    codes, command = [], run.command
+    with contextlib.chdir(run.project.folder), pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LINKRISK_PROGRESS", "json")
+        for at, (argv, output) in enumerate(zip(command["steps"], command["outputs"], strict=True)):
+            out, said = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+                codes.append(main(argv))
+            lines: dict[bool, list[str]] = {True: [], False: []}
+            for line in said.getvalue().splitlines():
+                lines[line.startswith("{")].append(line)
+            told = [json.dumps({**json.loads(line), "step": at}) for line in lines[True]]
+            for name, text in (
+                (output, out.getvalue()),
+                (PROGRESS, "\n".join(told)),
+                (LOG, "\n".join(lines[False])),
+            ):
+                with (run.folder / name).open("a", encoding="utf-8") as file:
+                    file.write(text.rstrip("\n") + "\n" if text else "")
+            if codes[-1]:
+                break
+    run.end(codes)
+    return run
+
+
+def done(run: Run) -> Run:
+    """Execute a run that must end well."""
+    assert executed(run).state is RunState.DONE, run.text(LOG)
+    return run
 
 
 def until(true: object, what: str = "") -> None:

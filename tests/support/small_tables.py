@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import highspy
 import numpy as np
+import pandas as pd
+import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -250,6 +254,42 @@ def protects(table, suppressed):
     )
 
 
+def cheapest(table):
+    """The least cost over all patterns that protect, the cheapest first; None where none does."""
+    free = np.flatnonzero(table.free)
+    inside = table.relations.toarray() != 0
+    patterns = []
+    for bits in product((False, True), repeat=free.size):
+        suppressed = table.primary.copy()
+        suppressed[free] = bits
+        if not (inside[:, suppressed].sum(axis=1) == 1).any():
+            patterns.append((table.cost[suppressed & table.free].sum(), suppressed))
+    for cost, suppressed in sorted(patterns, key=lambda one: one[0]):
+        if protects(table, suppressed):
+            return cost
+    return None
+
+
+def frames_of(table, suppressed=None):
+    """The cells and the relations as files have them."""
+    shown = "s" if suppressed is None else np.where(suppressed, "m", np.where(table.fixed, "z", "s"))
+    cells = pd.DataFrame(
+        {
+            "cell": np.arange(len(table)),
+            "value": table.value,
+            "status": np.where(table.primary, "u", shown),
+            "lower_protection": table.lower_level,
+            "upper_protection": table.upper_level,
+            "sliding_protection": table.sliding_level,
+            "lower_bound": table.lower,
+            "upper_bound": table.upper,
+        }
+    )
+    terms = table.relations.tocoo()
+    rows, columns = terms.coords
+    return cells, pd.DataFrame({"relation": rows, "cell": columns, "coefficient": terms.data})
+
+
 # The audit written plainly: two programs of scipy for each suppressed cell, all relations at once
 
 
@@ -304,3 +344,35 @@ def plain_short(table, suppressed, close=1e-5):
         if any(reach < level * (1.0 - close) for reach, level in zip(reached, levels, strict=True)):
             short.append(cell)
     return short
+
+
+# Tables of the benchmarks beside the public data
+
+
+def bench_folder() -> Path:
+    """The folder of the tables of the reference; a test that asks for it is skipped where there is none."""
+    data = os.environ.get("LINKRISK_DATA")
+    folder = Path(str(data)).parent / "bench" / "tables"
+    if data is None or not folder.is_dir():
+        pytest.skip("needs the tables of the reference beside the public data of LINKRISK_DATA")
+    return folder
+
+
+def bench_table(frame: pd.DataFrame, terms: pd.DataFrame) -> CellTable:
+    """A table by its files of cells and equations, without its pattern."""
+    value = frame["value"].to_numpy(float)
+    primary = ((frame["status"] == "u") if "status" in frame else (frame["sensitive"] == 1)).to_numpy()
+    levels = [np.where(primary, frame[f"{side}_protection"].fillna(0.0), 0.0) for side in ("lower", "upper")]
+    places = (terms["coefficient"].astype(float), (terms["equation"], terms["cell"]))
+    return CellTable(
+        value=value,
+        relations=sparse.csr_array(places, shape=(terms["equation"].max() + 1, value.size)),
+        lower=frame["lower_bound"].to_numpy(float),
+        upper=frame["upper_bound"].to_numpy(float),
+        primary=primary,
+        fixed=(frame["lower_bound"] == frame["upper_bound"]).to_numpy(),
+        cost=np.ones(value.size),
+        lower_level=levels[0],
+        upper_level=levels[1],
+        sliding_level=np.zeros(value.size),
+    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import numpy as np
+import pandas as pd
+
 from linkrisk.solver.documents.document import CellGrid
 
 RECTANGLE = {(1, 2): "m", (3, 3): "m"}
@@ -28,3 +31,17 @@ def texts(page):
     """What people and scripts find in a page: everything but its own scripts and styles."""
     found = unescape(re.sub(r"<script>.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL))
     return found.replace(",", "")
+
+
+def noisy_firms() -> pd.DataFrame:
+    """Sixty firms whose turnover occurs nowhere by chance."""
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "region": rng.choice(["N1", "N2", "S1", "S2"], 60),
+            "size": rng.choice(["big", "small", "tiny"], 60, p=[0.2, 0.4, 0.4]),
+            "turnover": 70001 + 1013 * np.arange(60),
+            "key": rng.random(60),
+            "w": rng.choice([1.0, 2.0], 60),
+        }
+    )

@@ -273,43 +273,6 @@ def test_several_tables_of_the_same_microdata(tmp_path):
         make_tables(FIRMS, by, hierarchies={"age": "county.csv"})
 
 
-@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
-def test_tables_of_regions_in_two_hierarchies():
-    """Fictitious counts of regions by county and by centrality; 1 and 2 are sensitive."""
-    frame = pd.read_csv(Path(str(DATA)) / "ssbtools_z2.csv", dtype={"fylke": str, "kostragr": str})
-    trees = []
-    for name in ("fylke", "kostragr"):
-        pairs = frame[[name, "region"]].drop_duplicates()
-        top = pd.DataFrame({"code": "g" + pairs[name].unique(), "parent": "Total"})
-        below = pd.DataFrame({"code": pairs["region"], "parent": "g" + pairs[name]})
-        pd.concat([top, below]).assign(
-            code=lambda one, n=name: one["code"].where(~one["code"].str.startswith("g"), n[0] + one["code"]),
-            parent=lambda one, n=name: one["parent"].where(
-                ~one["parent"].str.startswith("g"), n[0] + one["parent"]
-            ),
-        ).to_csv(f"{name}.csv", index=False)
-        trees.append(f"{name}.csv")
-    table = make_table(
-        frame,
-        ["region", "hovedint"],
-        response="ant",
-        hierarchies={"region": trees},
-    )
-    cells = table.cells
-    small = cells["value"].between(1, 2)
-    cells = cells.assign(
-        status=cells["status"].where(~small, "u"),
-        lower_protection=small.astype(int),
-        upper_protection=small.astype(int),
-    ).drop(columns="respondents")
-    assert len(cells) == 5 * (
-        1 + frame["region"].nunique() + frame["fylke"].nunique() + frame["kostragr"].nunique()
-    )
-    result = suppress_table(open_table(cells, table.relations))
-    assert result.protected
-    assert result.pattern.proven
-
-
 @pytest.fixture
 def turnover():
     """Activity by legal form, and activity by size: cells of one to three firms are sensitive."""

@@ -12,7 +12,7 @@ from cli_runs import refuse, run
 from linkrisk import make_table, make_tables, perturb_counts, perturb_sums
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.code_trees import CodeTree, JoinedTrees
-from linkrisk.datasets.tables.explanatory_variables import Incomplete, with_code
+from linkrisk.datasets.tables.explanatory_variables import with_code
 
 RECORDS = """region,size,turnover,key
 N,big,5,0.1
@@ -138,25 +138,12 @@ def test_what_is_done_is_said(capsys):
     assert "note: left out records, 2 without region, 2 without size" in run(capsys, *coarser).splitlines()
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ("code=N", "column 'region': 'N' is a code already"),
-        ("drop", "'drop' is not known; choose refuse, leave-out, code or code=NAME"),
-        ("code=", "'code=' is not known"),
-        ("leave-out=x", "'leave-out=x' is not known"),
-    ],
-)
-def test_what_cannot_be_is_refused(how, message):
-    with pytest.raises(DataError, match=message):
-        make_table("firms.csv", ["region"], missing=how)
-
-
 def test_a_table_without_records_is_refused():
     frame = pd.DataFrame({"region": [None, None], "size": ["a", "b"]})
     with pytest.raises(DataError, match="every record lacks a code or a response"):
         make_table(frame, ["region", "size"], missing="leave-out")
-    assert Incomplete.parse("code=x y") == Incomplete("code", "x y")
+    with pytest.raises(DataError, match="column 'region': 'N' is a code already"):
+        make_table("firms.csv", ["region"], missing="code=N")
 
 
 FIRMS = pd.DataFrame(

@@ -84,15 +84,6 @@ def _keeps_more(one, other):
     )
 
 
-def test_what_is_only_some_entries():
-    _, nodes = listed(np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.int32), 2)
-    wanted = nodes.pattern == 3
-    left, kept = nodes.only(wanted)
-    assert len(left) == 1
-    assert left.entries == 4
-    assert (nodes.pattern[kept] == 3).all()
-
-
 @pytest.mark.parametrize("wide", [False, True])
 def test_too_much_to_list(monkeypatch, wide):
     monkeypatch.setattr(nodes_module, "MOST_ENTRIES", 3 if not wide else 10**9)

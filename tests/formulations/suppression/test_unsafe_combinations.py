@@ -35,7 +35,6 @@ from linkrisk.formulations.suppression.unsafe_combinations import (
     by_levels,
     k_anonymity,
     minimal_unsafe,
-    unsafe_in,
     unsafe_per_variable,
     up_to_dimension,
 )
@@ -140,15 +139,6 @@ def test_minimal_unsafe_combinations_are_those_of_the_definition(said, codes, th
         sets = found.of(table.types.of[row])
         assert {members(int(one)) for one in sets} == minimal_by_definition(codes, row, threshold, meaning)
         assert found.unsafe[table.types.of[row]] == (len(sets) > 0)
-
-
-@given(codes=codes_of, threshold=st.integers(1, 4))
-def test_a_file_without_minimal_unsafe_combinations_is_k_anonymous(codes, threshold):
-    table, meaning = table_of(codes), MissingMeaning()
-    keys = codes.shape[1]
-    found = minimal_unsafe(table.types, k_anonymity(keys, threshold + 1), meaning)
-    whole = unsafe_in(table.types, (1 << keys) - 1, threshold, meaning)
-    assert (found.unsafe == whole.unsafe).all()
 
 
 def test_the_example_of_the_paper():
@@ -337,8 +327,8 @@ def test_the_example_of_capobianchi_polettini_and_lucarelli():
     assert found.risk == pytest.approx(published, abs=5e-9)
 
 
-@pytest.mark.parametrize("f", [1, 2, 3, 4, 10, 60])
-@pytest.mark.parametrize("p", [0.003, 0.1, 0.5, 0.985, 0.995, 0.99999])
+@pytest.mark.parametrize("f", [1, 3, 4, 60])
+@pytest.mark.parametrize("p", [0.003, 0.5, 0.995])
 def test_it_is_the_mean_of_1_over_f_of_the_negative_binomial(f, p):
     """`scipy.stats.nbinom` counts failures before the f-th success, which is F - f."""
     beyond = np.arange(0, int(stats.nbinom.isf(1e-14, f, p)) + 50)
@@ -356,14 +346,11 @@ def test_it_is_the_integral_of_the_hypergeometric_function(f, p):
     assert p / f * (1.0 - 1e-12) <= one(f, p) <= 1.0 / f
 
 
-def test_a_census_has_risk_1_over_f():
-    f = np.array([1.0, 2.0, 3.0, 7.0])
-    assert posterior_risk(f, f) == pytest.approx(1.0 / f)
-    assert posterior_risk(f, f / 3.0) == pytest.approx(1.0 / f)  # weights below 1
-
-
 def test_nearly_a_census_is_no_worse_than_a_census():
     """The closed forms cancel there."""
+    some = np.array([1.0, 2.0, 3.0, 7.0])
+    for weight in (some, some / 3.0):  # weights of 1, and below
+        assert posterior_risk(some, weight) == pytest.approx(1.0 / some)
     for f in (1, 2, 3):
         near = [one(f, 1.0 - 10.0**-k) for k in range(1, 16)]
         assert np.all(np.diff(near) >= -1e-15)

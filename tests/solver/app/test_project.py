@@ -1,11 +1,13 @@
-"""A project folder: names of files, what lies inside, who has it open."""
+"""A project folder: names of files, what lies inside, who has it open, what is shown of a file."""
 
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import psutil
 import pytest
 from application import opened, small_pair
@@ -13,7 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.roles import Role
+from linkrisk.datasets.microdata.schema import Attribute, Schema
+from linkrisk.datasets.microdata.schema_files import write_schema
 from linkrisk.solver.app import looking
+from linkrisk.solver.app.pages.data import _Columns
 from linkrisk.solver.app.project import Project, alive, safe_name, table_part
 from linkrisk.solver.app.runs import Queue
 from linkrisk.solver.run.errors import UsageError
@@ -165,21 +171,17 @@ def test_a_folder_is_open_once(tmp_path: Path) -> None:
 def test_a_claim_of_a_process_that_is_gone_does_not_count(tmp_path: Path) -> None:
     opened(tmp_path)
     claim = {"pid": os.getpid(), "created": psutil.Process().create_time() - 100.0}
-    (tmp_path / ".linkrisk" / "server.json").write_text(json.dumps(claim))
-    Project.opened(tmp_path).release()
+    assert alive({"pid": os.getpid(), "created": psutil.Process().create_time()})
+    for gone in (claim, {"pid": 2**22 + 1, "created": 0.0}):
+        assert not alive(gone)
+        (tmp_path / ".linkrisk" / "server.json").write_text(json.dumps(gone))
+        Project.opened(tmp_path).release()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"^cannot use the project folder .*file: .*; choose another one$"):
         Project.opened(tmp_path / "file")
-
-
-def test_who_is_alive() -> None:
-    me = psutil.Process()
-    assert alive({"pid": me.pid, "created": me.create_time()})
-    assert not alive({"pid": me.pid, "created": me.create_time() + 50})
-    assert not alive({"pid": 2**22 + 1, "created": 0.0})
 
 
 def test_how_numbers_are_written_is_said_once_for_all_commands(tmp_path: Path) -> None:
@@ -202,3 +204,23 @@ def test_files_are_looked_at_with_the_signs_of_the_project(tmp_path: Path) -> No
     for signs, highest in (({"decimal": ","}, 3.125), ({"thousands": ","}, 3125.0)):
         looking.main(str(file), str(found), json.dumps(signs))
         assert json.loads(found.read_text())["columns"][0]["highest"] == highest
+
+
+@pytest.mark.parametrize("role", [Role.HOUSEHOLD, Role.RECORD_ID, Role.IDENTIFIER])
+def test_roles_of_a_schema_hide_values_as_guessed_ones_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: Role
+) -> None:
+    project, homes = opened(tmp_path), [7001, 7002, 7001, 7003, 7002, 7003]
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"dwelling_group": homes, "age": range(6)}).to_csv("data/people.csv", index=False)
+    looking.main("data/people.csv", "found.json")
+    found = json.loads(Path("found.json").read_text())
+    state = SimpleNamespace(project=project)
+    guessed = _Columns(state, "data/people.csv", found)  # type: ignore[arg-type]
+    assert any("700" in cell for row in guessed.shown_rows() for cell in row)
+    write_schema(Schema((Attribute("dwelling_group", role),)), Path("data/people.schema.toml"))
+    declared = _Columns(state, "data/people.csv", found)  # type: ignore[arg-type]
+    assert declared.hides("dwelling_group")
+    assert not declared.hides("age")
+    assert [row[0] for row in declared.shown_rows()] == [looking.HIDDEN] * 6
+    assert [row[1] for row in declared.shown_rows()] == [str(age) for age in range(6)]

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from application import finished, opened, small_pair, until
+from application import done, finished, opened, small_pair, until
+from small_tables import write_table_files
 
+from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.app.answers import ProgressReader, answer, interval_of
 from linkrisk.solver.app.project import Project
-from linkrisk.solver.app.runs import Queue, Run, RunState, find_run, new_folder, runs_of, spelled
-from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, spelled_method
-from linkrisk.solver.app.table_steps import add
-from linkrisk.solver.commands.program import build_parser
+from linkrisk.solver.app.runs import Queue, Run, RunState, find_run, new_folder, runs_of
+from linkrisk.solver.app.steps import SEARCHED, Asked, Step, add_mask, shuffled_by, spelled_method
+from linkrisk.solver.app.table_steps import TableAsked, add
 
-SLEEPER = "import sys, time\nprint('ready', file=sys.stderr, flush=True)\n"
+PAIR = {"original": "data/original.csv", "masked": "data/masked.csv"}
 
 
 @pytest.fixture
@@ -167,63 +168,6 @@ def test_a_stop_waits_for_a_command_that_has_not_begun(project: Project) -> None
     assert "did second" in run.text("output.txt")
 
 
-def test_a_stop_in_the_first_moment_leaves_an_interval(project: Project) -> None:
-    queue = Queue(project)
-    pair = {"original": "data/original.csv", "masked": "data/masked.csv"}
-    (run,) = add(queue, Asked("fit", {**SEARCHED, **pair}))
-    queue.tick()
-    run.stop()
-    finished(queue, run)
-    assert run.state is RunState.DONE, run.text("log.txt")
-    interval = interval_of(run.result)
-    assert 0 <= interval.low <= interval.high <= 24
-    fits = run.result.get("families") or [run.result]
-    assert [one["status"] for one in fits if "status" in one][:1] == ["interrupted"]
-
-
-def test_a_sweep_runs_the_command_that_is_shown(project: Project) -> None:
-    methods = ["noise percent=10,30", "microaggregation k=3"]
-    options = {"aggregator": "owa", "time_limit": 7.0, "seed": 3, "ties": "share", "methods": methods}
-    asked = Asked("sweep", {"original": "data/original.csv", **options})
-    (run,) = add(Queue(project), asked)
-    shown = [spelled(step.argv) for step in asked.steps(f"runs/{run.name}")]
-    assert run.lines == shown
-    typed = shlex.split(shown[0])[3:]
-    assert run.command["steps"] == [typed]
-    arguments = build_parser(["sweep"]).parse_args(typed)
-    assert (arguments.method, arguments.seed, arguments.ties) == (methods, "3", "share")
-
-
-def test_numbers_of_runs_go_on(project: Project) -> None:
-    queue = Queue(project)
-    names = [queue.folder(kind).name for kind in ("fit", "mask", "fit")]
-    assert names == ["0001-fit", "0002-mask", "0003-fit"]
-
-
-def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Project) -> None:
-    """With the command line itself: what was clicked is what is typed."""
-    queue = Queue(project)
-    method = spelled_method("noise", {"percent": "20", "correlated": True, "attributes": []})
-    assert method == "noise percent=20 correlated"
-    masking = add_mask(queue, "data/original.csv", [method], seed="1")
-    pair = {"original": "data/original.csv", "masked": f"runs/{masking.name}/original-masked.csv"}
-    (fit,) = add(queue, Asked("fit", {**pair, "aggregator": "owa"}, certified=True))
-    finished(queue, masking, fit)
-    assert masking.state is RunState.DONE, masking.text("log.txt")
-    assert fit.state is RunState.DONE, fit.text("log.txt")
-    result = fit.result
-    assert result["status"] == "optimal"
-    assert f"At worst {result['linked']} of 24 records" in answer(fit)
-    assert interval_of(result).proven
-    assert "\nproved: " in fit.text("verification.txt")
-    assert set(fit.files()) >= {"certificate.json", "result.json", "report.html", "verification.txt"}
-    assert fit.command["steps"][0] == json.loads(json.dumps(result["command"])).split()[3:]
-    courses = ProgressReader(fit)
-    courses.read()
-    assert list(courses.courses) == ["owa"]
-    assert courses.courses["owa"].points[-1][1:] == (result["linked"], result["linked_upper_bound"])
-
-
 def test_certificates_of_all_families_are_runs_of_their_own(project: Project) -> None:
     runs = add(Queue(project), Asked("fit", SEARCHED, certified=True))
     assert len(runs) > 3
@@ -234,24 +178,21 @@ def test_certificates_of_all_families_are_runs_of_their_own(project: Project) ->
 @pytest.mark.parametrize(
     "line", ["", "{", "[1]", '{"seconds": 1}', '{"linked": null, "bound": null}', "\xff"]
 )
-def test_lines_that_say_nothing_are_passed_over(project: Project, line: str) -> None:
-    run = Queue(project).folder("fit")
-    (run.folder / "progress.jsonl").write_text(line + "\n", encoding="latin-1")
-    reader = ProgressReader(run)
-    reader.read()
-    assert reader.courses == {}
-
-
-def test_a_family_that_is_searched_again_never_falls_behind(project: Project) -> None:
+def test_progress_never_falls_behind_and_lines_that_say_nothing_are_passed_over(
+    project: Project, line: str
+) -> None:
     run = Queue(project).folder("fit")
     said = [
         {"seconds": at, "phase": "compare", "about": "owa", "linked": linked, "bound": bound, "total": 9}
         for at, linked, bound in ((1.0, 3, 7), (2.0, 0, 9), (3.0, 4, 7))
     ]
-    (run.folder / "progress.jsonl").write_text("".join(json.dumps(line) + "\n" for line in said))
+    lines = [line, *(json.dumps(one) for one in said)]  # the family is searched again
+    (run.folder / "progress.jsonl").write_text("".join(f"{one}\n" for one in lines), encoding="latin-1")
     reader = ProgressReader(run)
     reader.read()
-    assert reader.courses["owa"].points == [(0.0, 3, 7), (1.0, 3, 7), (2.0, 4, 7)]
+    assert {name: one.points for name, one in reader.courses.items()} == {
+        "owa": [(0.0, 3, 7), (1.0, 3, 7), (2.0, 4, 7)]
+    }
 
 
 def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
@@ -269,6 +210,48 @@ def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
     assert run.files() == ["result.json"]
 
 
+# With the command line itself: what was clicked is what is typed
+
+
+def test_a_stop_in_the_first_moment_leaves_an_interval_and_a_protecting_pattern(project: Project) -> None:
+    write_table_files(project.folder / "data")
+    queue = Queue(project, at_once=2)
+    (fit,) = add(queue, Asked("fit", {**SEARCHED, "aggregator": "owa", **PAIR}))
+    (table,) = add(queue, TableAsked(tables=(("data/cells.csv", "data/relations.csv"),)))
+    queue.tick()
+    for run in (fit, table):
+        run.stop()
+    finished(queue, fit, table)
+    for run in (fit, table):
+        assert run.state is RunState.DONE, run.text("log.txt")
+    interval = interval_of(fit.result)
+    assert 0 <= interval.low <= interval.high <= 24
+    assert fit.result["status"] == "interrupted"
+    assert table.result["protected"]
+    assert 0 <= table.result["bound"] <= table.result["cost"]
+    assert "protected from outsiders" in answer(table)
+
+
+def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Project) -> None:
+    method = spelled_method("noise", {"percent": "20", "correlated": True, "attributes": []})
+    assert method == "noise percent=20 correlated"
+    queue = Queue(project)
+    masking = done(add_mask(queue, "data/original.csv", [method], seed="1"))
+    pair = {"original": "data/original.csv", "masked": f"runs/{masking.name}/original-masked.csv"}
+    (fit,) = add(queue, Asked("fit", {**pair, "aggregator": "owa"}, certified=True))
+    result = done(fit).result
+    assert result["status"] == "optimal"
+    assert f"At worst {result['linked']} of 24 records" in answer(fit)
+    assert interval_of(result).proven
+    assert "\nproved: " in fit.text("verification.txt")
+    assert set(fit.files()) >= {"certificate.json", "result.json", "report.html", "verification.txt"}
+    assert fit.command["steps"][0] == result["command"].split()[3:]
+    courses = ProgressReader(fit)
+    courses.read()
+    assert list(courses.courses) == ["owa"]
+    assert courses.courses["owa"].points[-1][1:] == (result["linked"], result["linked_upper_bound"])
+
+
 @pytest.mark.parametrize("name", ["survey.rda", "survey.asc", "survey.tab"])
 def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: str) -> None:
     data = project.folder / "data"
@@ -278,8 +261,38 @@ def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: st
     else:
         (data / "survey.rda").write_text("sex 1 1 9\n <RECODEABLE>\namount 3 4 9999\n <NUMERIC>\n")
         (data / "survey.asc").write_text("".join(f"{at % 2} {amounts[at]:4d}\n" for at in range(30)))
-    queue = Queue(project)
-    run = add_mask(queue, f"data/{name}", ["noise percent=20 attributes=amount"], seed="1")
-    finished(queue, run)
-    assert run.state is RunState.DONE, run.text("log.txt")
+    run = done(add_mask(Queue(project), f"data/{name}", ["noise percent=20 attributes=amount"], seed="1"))
     assert name.replace(".", "-masked.") in run.files()
+
+
+@pytest.mark.parametrize(
+    ("asked", "options"),
+    [
+        ({}, []),
+        ({"drop": []}, ["--drop", "none"]),
+        (
+            {"drop": ["name", "a,b"], "shuffle": True, "renumber": ["id", "home"]},
+            ["--drop", 'name,"a,b"', "--shuffle", "--renumber", "id,home"],
+        ),
+    ],
+)
+def test_what_is_released_of_a_masked_file(asked: dict[str, object], options: list[str]) -> None:
+    assert Step("mask", asked).argv == ["mask", *options]
+
+
+def test_a_pair_that_was_shuffled_is_checked_by_its_record(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = PAIR["original"]
+    monkeypatch.chdir(project.folder)
+    queue, method = Queue(project), ["rounding base=0.1 attributes=age"]
+    done(add_mask(queue, original, method, drop=["income"], shuffle=True))
+    masked = "runs/0001-mask/original-masked.csv"
+    assert list(pd.read_csv(masked).columns) == ["age"]
+    record = shuffled_by(project, masked)
+    assert record == "runs/0001-mask/masking-record.json"
+    pair = make_file_pair(original, masked, id=record, attributes=["age"])
+    assert abs(pair.original["age"] - pair.masked["age"].iloc[pair.partner].to_numpy()).max() < 0.06
+    done(add_mask(queue, original, method))
+    assert shuffled_by(project, "runs/0002-mask/original-masked.csv") == ""
+    assert shuffled_by(project, original) == ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from application import opened, small_pair
-from cli_runs import run
+from application import done, opened, small_pair
 
 from linkrisk import mask
 from linkrisk.solver.app import preview
@@ -41,8 +41,7 @@ def test_differences_say_whether_they_are_better(first, other, said) -> None:
     assert difference(first, other) == said
 
 
-def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "people.csv").write_text("town,sex\n" + "A,f\n" * 4 + "A,m\nB,f\n" + "B,m\n" * 4)
@@ -62,11 +61,7 @@ def test_commands_of_key_variables_and_linkers_run_and_are_answered(tmp_path, mo
         )
         for made in add(queue, asked)
     ]
-    for one in runs:
-        for argv in one.command["steps"]:
-            run(capsys, *argv)
-        one.end([0])
-    said = [answer(one) for one in runs]
+    said = [answer(done(one)) for one in runs]
     assert said[0] == "2 of 10 (20.0 %) records have an unsafe combination."
     assert said[1].startswith("2 of 20 (10.0 %) values of key variables suppressed")
     assert "proven" in said[1]
@@ -90,77 +85,60 @@ def test_the_least_worst_case_is_named_where_intervals_do_not_overlap() -> None:
         assert said(b=Interval(10.0, high, 100.0)).startswith("Which of them has the least worst case")
 
 
-def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path) -> None:
+def previewed(file: Path, method: str) -> Any:
+    """What the preview of a masking found."""
+    found = file.parent / "found.json"
+    preview.main(str(file), str(found), "{}", method)
+    return json.loads(found.read_text(encoding="utf-8"))
+
+
+def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path: Path) -> None:
     chance = np.random.default_rng(3)
     frame = pd.DataFrame({"x": chance.normal(size=60).round(3), "y": chance.normal(size=60).round(3)})
     frame.to_csv(tmp_path / "file.csv", index=False)
-    target = tmp_path / "found.json"
-    preview.main(str(tmp_path / "file.csv"), str(target), "{}", "microaggregation k=4")
-    found = json.loads(target.read_text(encoding="utf-8"))
+    found = previewed(tmp_path / "file.csv", "microaggregation k=4")
     for column in found["columns"]:
         shares = np.array([bar[1:] for bar in column["distribution"]])
         assert len(shares) == preview.BARS
         np.testing.assert_allclose(shares.sum(axis=0), 1.0)
     masked = mask(str(tmp_path / "file.csv"), "microaggregation k=4").table
-    assert found["linked"] == pytest.approx(plain_attack(frame, masked))  # without chance: the same file
+    a, b = (((one - one.mean()) / one.std()).to_numpy() for one in (frame, masked))
+    right = 0.0  # guessing among the nearest masked records, each file standardised by its own
+    for at, record in enumerate(a):
+        far = ((b - record) ** 2).sum(axis=1)
+        nearest = np.flatnonzero(np.isclose(far, far.min(), rtol=1e-9, atol=1e-12))
+        right += (at in nearest) / len(nearest)
+    assert found["linked"] == pytest.approx(right / len(a))  # without chance: the same file
 
 
 def test_a_preview_says_what_may_be_codes_and_what_stays(tmp_path: Path) -> None:
-    (tmp_path / "f.csv").write_text(
-        "sex,town,income\n" + "".join(f"{1 + i % 2},{'ab'[i % 2]},{i}.5\n" for i in range(40))
-    )
-    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "{}", "microaggregation k=3")
-    found = json.loads((tmp_path / "found.json").read_text())
+    lines = [f"{1 + i % 2},{'ab'[i % 2]},{i}.5\n" for i in range(40)]
+    (tmp_path / "f.csv").write_text("sex,town,income\n" + "".join(lines))
+    found = previewed(tmp_path / "f.csv", "microaggregation k=3")
     assert (found["perhaps_codes"], found["as_is"]) == (["sex"], ["town"])
 
 
 def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
     days = pd.Series(pd.date_range("2001-01-01", periods=60, freq="37D").strftime("%d.%m.%Y"))
     pd.DataFrame({"born": days, "income": np.arange(60) * 1000 + 500}).to_csv(tmp_path / "f.csv", index=False)
-    preview.main(str(tmp_path / "f.csv"), str(tmp_path / "found.json"), "{}", "microaggregation k=3")
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    found = previewed(tmp_path / "f.csv", "microaggregation k=3")
     first = {column["name"]: column["distribution"][0][0] for column in found["columns"]}
     assert first["born"].startswith("2001-0")
     assert " to 2001-0" in first["born"]
     assert first["income"] == "500 to 5,417"
-    assert all(len(column["distribution"]) == preview.BARS for column in found["columns"])
-
-
-def plain_attack(original: pd.DataFrame, masked: pd.DataFrame) -> float:
-    """Guess among the nearest masked records, each file standardised by its own."""
-    a, b = (((one - one.mean()) / one.std()).to_numpy() for one in (original, masked))
-    right = 0.0
-    for at, record in enumerate(a):
-        far = ((b - record) ** 2).sum(axis=1)
-        nearest = np.flatnonzero(np.isclose(far, far.min(), rtol=1e-9, atol=1e-12))
-        right += (at in nearest) / len(nearest)
-    return right / len(a)
 
 
 def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Path) -> None:
     pd.DataFrame({"town": list("AAAB") * 5}).to_csv(tmp_path / "file.csv", index=False)
-    target = tmp_path / "found.json"
-    preview.main(str(tmp_path / "file.csv"), str(target), "{}", "pram change=0.5 attributes=town")
-    found = json.loads(target.read_text(encoding="utf-8"))
+    found = previewed(tmp_path / "file.csv", "pram change=0.5 attributes=town")
     bars = {label: before for label, before, _ in found["columns"][0]["distribution"]}
     assert bars == {"A": 0.75, "B": 0.25}
     assert ("linked" in found) != ("not_linked" in found)
 
 
-def test_a_code_for_what_is_taken_out_is_an_argument() -> None:
-    (step,) = Asked("suppress", {"data": "data/a.csv", "missing": "code=99"}).steps("runs/1")
-    assert step.argv[step.argv.index("--missing") + 1] == "code=99"
-    (step,) = Asked("unsafe", {"data": "data/a.csv"}).steps("runs/1")
-    assert "--missing" not in step.argv
-
-
 def test_a_preview_names_codes_by_their_labels(tmp_path: Path) -> None:
     frame = pd.DataFrame({"area": [1, 2] * 20, "pay": np.arange(40.0)})
-    pyreadstat.write_sav(
-        frame, str(tmp_path / "f.sav"), variable_value_labels={"area": {1: "Wien", 2: "Tirol"}}
-    )
-    preview.main(
-        str(tmp_path / "f.sav"), str(tmp_path / "found.json"), "{}", "pram change=0.5 attributes=area"
-    )
-    found = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    labels = {"area": {1: "Wien", 2: "Tirol"}}
+    pyreadstat.write_sav(frame, str(tmp_path / "f.sav"), variable_value_labels=labels)
+    found = previewed(tmp_path / "f.sav", "pram change=0.5 attributes=area")
     assert {one[0] for one in found["columns"][0]["distribution"]} == {"Wien (1)", "Tirol (2)"}

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk import mask, suppress
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.key_table import KeyTable
@@ -92,29 +91,6 @@ def some_frame(records=120):
     return pd.DataFrame({"age": age, "town": town, "sex": random.choice(["f", "m"], records)})
 
 
-def test_it_is_no_worse_than_any_point_by_itself():
-    frame = some_frame()
-    together = suppress(frame, problem="joint", k=4, hierarchies=[AGE, TOWN])
-    assert together.proven
-    apart = []
-    for age, town in product(range(3), range(2)):
-        coded = frame.copy()
-        lost = 0.0
-        for name, hierarchy, level in (("age", AGE, age), ("town", TOWN, town)):
-            coded[name] = coded[name].map(
-                dict(zip(hierarchy.levels[0], hierarchy.levels[level], strict=True))
-            )
-            lost += coded[name].map(SHARES).fillna(0.0).sum()
-        alike = coded.groupby(list(coded)).age.transform("size")
-        records = alike < 4  # whole records are taken out, as ARX does
-        if not 0 < records.sum() < 4:
-            kept = coded[~records]
-            apart.append(3.0 * records.sum() + sum(kept[name].map(SHARES).fillna(0.0).sum() for name in kept))
-    assert together.cost <= min(apart) + 1e-4
-    alone = suppress(frame, problem="recount", k=4)
-    assert together.cost <= alone.cost
-
-
 def test_what_is_written_and_said(tmp_path):
     result = suppress(some_frame(), problem="joint", k=4, hierarchies=[AGE, TOWN])
     result.write(tmp_path / "safe.csv")
@@ -127,19 +103,6 @@ def test_what_is_written_and_said(tmp_path):
     assert said["cost_per_record"] == pytest.approx(said["cost"] / 120)
     assert said["lattice"] == {"points": 6, "open": 0}
     assert said["proof"] == "branch and bound of levels"
-
-
-def test_hierarchies_of_the_schema_are_used():
-    groups = {code: list(row) for code, row in AGE.rows().items()}
-    schema = {
-        "attributes": [
-            {"name": "age", "role": "key", "scale": "nominal", "hierarchy": groups},
-            {"name": "town", "role": "key", "scale": "nominal"},
-        ]
-    }
-    result = suppress(some_frame()[["age", "town"]], problem="joint", k=4, schema=schema)
-    assert result.proven
-    assert result.levels["town"] == 0
 
 
 def test_what_is_untouched_is_not_recoded():
@@ -176,29 +139,6 @@ def test_a_loss_that_is_not_what_was_counted_is_no_answer(monkeypatch):
     monkeypatch.setattr(suppression_run, "information_lost", lambda *_: 1e9)
     with pytest.raises(AssertionError, match="when counted again"):
         suppress(some_frame(), problem="joint", k=4, hierarchies=[AGE])
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({}, "chooses levels of hierarchies: give one of a key variable"),
-        ({"hierarchies": [AGE, AGE]}, "a key variable has two"),
-        ({"hierarchies": [Hierarchy("job", AGE.levels)]}, "'job' is no key variable; these are age, town"),
-        ({"hierarchies": [Hierarchy("age", (("1", "2"), ("*", "*")))]}, "has no category '[34]'"),
-        (
-            {"hierarchies": [AGE], "missing": "matches-anything"},
-            "counts a missing value as own-category, not as",
-        ),
-        (
-            {"hierarchies": [AGE], "problem": "recount"},
-            "hierarchies are for the problem 'joint', not 'recount'",
-        ),
-        ({"hierarchies": [AGE], "dimension": 2, "k": None}, "say k, not levels or tables"),
-    ],
-)
-def test_what_cannot_be_asked(asked, message):
-    with pytest.raises((UsageError, DataError, FormulationError), match=message):
-        suppress(some_frame(), **{"problem": "joint", "keys": ["age", "town"], "k": 3, **asked})
 
 
 def test_what_is_of_use_is_counted_in_multiples_of_the_costs():

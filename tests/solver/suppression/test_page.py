@@ -253,6 +253,8 @@ def test_the_page_loads_nothing_and_says_what_it_is(survey):
 
 
 def test_the_command_writes_both(capsys):
+    message = "--report and --external-report both name r.html: give each a different file"
+    refuse(capsys, message, *ASKED, "--report", "r.html", "--external-report", "r.html")
     printed = run(
         capsys,
         *ASKED,
@@ -264,25 +266,6 @@ def test_the_command_writes_both(capsys):
     assert "Delft" not in outside  # three records
     assert "fewer than 10" in outside
     assert "before_and_after" in json.loads(Path("found.json").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("option", ["report", "external-report", "json"])
-def test_targets_are_checked_before_the_work(option, capsys):
-    refuse(
-        capsys,
-        f"--{option} people.csv would overwrite the --input file: give another name",
-        *(*ASKED, f"--{option}", "people.csv"),
-    )
-    refuse(
-        capsys,
-        f"cannot write --{option} no/r.html: the folder no does not exist; create it first",
-        *(*ASKED, f"--{option}", "no/r.html"),
-    )
-
-
-def test_two_files_of_one_name(capsys):
-    message = "--report and --external-report both name r.html: give each a different file"
-    refuse(capsys, message, *ASKED, "--report", "r.html", "--external-report", "r.html")
 
 
 def test_where_a_report_cannot_go():
@@ -298,9 +281,6 @@ def test_json_that_cannot_be_shown():
     said = "^these results cannot be shown, they lack 'linkrisk': give what `suppress --json`"
     with pytest.raises(UsageError, match=said):
         suppression_document({"format": "linkrisk-suppression"})
-
-
-pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
@@ -322,8 +302,10 @@ def result():
     return suppress(frame, keys=list(frame), k=3)
 
 
-@pytest.mark.parametrize("external", [False, True])
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("external", "width", "scheme"), [(False, 390, "dark"), (True, 390, "light"), (False, 1280, "light")]
+)
 def test_nothing_sticks_out_and_everybody_can_read_it(browser, result, tmp_path, external, width, scheme):
     with opened(browser, result.to_html(external=external), tmp_path, width=width, scheme=scheme) as one:
         root = "document.documentElement"

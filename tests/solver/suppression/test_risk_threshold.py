@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk import suppress, unsafe
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.posterior_risk import posterior_risk
-from linkrisk.solver.run.errors import UsageError
 
 DATA = os.environ.get("LINKRISK_DATA")
 KEYS = ["a", "b", "c"]
@@ -58,26 +56,6 @@ def test_without_weights_the_file_is_the_population():
     by_count = suppress(frame, keys=["a", "b"], k=3, missing="safe")
     assert by_risk.table.equals(by_count.table)
     assert unsafe(frame, keys=["a", "b"], risk=0.34).to_dict()["risk"] == 0.34
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, -1.0, float("nan")])
-def test_what_is_no_threshold(value):
-    with pytest.raises(
-        FormulationError, match=f"a risk of {value:g} is no threshold; give one between 0 and 1"
-    ):
-        suppress(pd.DataFrame({"a": [1, 2], "b": [1, 1]}), keys=["a", "b"], risk=value)
-
-
-def test_what_does_not_go_together():
-    frame = pd.DataFrame({"a": [1, 2], "b": [1, 1]})
-    with pytest.raises(UsageError, match="say in one way what is unsafe: by k, risk, levels"):
-        suppress(frame, keys=["a", "b"], risk=0.1, k=2)
-    with pytest.raises(
-        UsageError, match=r"individual risk is of whole records: a missing value cannot be alpha=0\.5"
-    ):
-        suppress(frame, keys=["a", "b"], risk=0.1, missing="alpha=0.5")
-    with pytest.raises(UsageError, match="say k, not levels or tables"):
-        suppress(frame, keys=["a", "b"], risk=0.1, problem="recount")
 
 
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")

@@ -47,23 +47,23 @@ def in_amounts(stored):
     return replace(stored, cells=cells, numbers=numbers, counts=False)
 
 
-@pytest.mark.parametrize("persons", [TWO_WAYS, ONE_WAY], ids=["two ways", "one way"])
-def test_ones_beside_shown_empties_are_not_known(persons):
+@pytest.mark.parametrize(
+    ("persons", "how"),
+    [
+        (TWO_WAYS, {"exact": True}),
+        (ONE_WAY, {"exact": True}),
+        *((TWO_WAYS, how) for how in ({"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"})),
+    ],
+)
+def test_ones_beside_shown_empties_are_not_known(persons, how):
     table = made(persons).stored()
     before = suppress_table(in_amounts(table))
     assert before.protected
     assert not audit_table(replace(before.table, counts=True)).protected
-    result = suppress_table(table, exact=True)
+    result = suppress_table(table, **how)
     assert result.protected
-    assert result.status == "optimal"
+    assert result.status == "optimal" or "method" in how
     assert known_too_closely(result, 3) == []
-
-
-def test_one_way_suppresses_the_three():
-    result = suppress_table(made(ONE_WAY))
-    assert result.cells.query("status == 'm'")["value"].tolist() == [3]
-    shown = result.cells[["low", "high"]][result.cells["status"] == "u"].to_numpy().tolist()
-    assert shown == [[1.0, 3.0], [1.0, 3.0]]
 
 
 def test_six_persons_in_three_ways_are_refused():
@@ -74,36 +74,6 @@ def test_six_persons_in_three_ways_are_refused():
         "cell 3 (v0=Total, v1=Total, v2=C) cannot be protected: counts are whole numbers, and with all cells "
         "suppressed it is known exactly; combine categories, or let more cells be suppressed"
     )
-
-
-def test_fractions_are_no_witnesses():
-    """Where empty cells may be suppressed, too: what fractions protect is audited in whole numbers."""
-    found = []
-    for seed in range(2):
-        generator = np.random.default_rng(seed)
-        persons = pd.DataFrame(generator.choice(list("ABC"), (6, 3)), columns=["v0", "v1", "v2"])
-        table = made(persons, "frequency=2", empty="suppressible").stored()
-        lower = np.zeros(len(table))
-        plain = in_amounts(table)
-        fixed = np.where((table.status == "s") & (table.numbers["value"] == 0), "z", table.status)
-        plain = replace(plain, status=fixed, cells=plain.cells.assign(status=fixed))
-        try:
-            before = suppress_table(plain)
-        except UsageError:
-            continue
-        hidden = replace(before.table, numbers={**before.table.numbers, "lower_bound": lower}, counts=True)
-        cells = before.cells
-        known = [at for at in np.flatnonzero(cells["status"] == "u") if _alone(cells, before, int(at))]
-        whole = audit_table(replace(hidden, cells=hidden.cells.assign(lower_bound=0.0)))
-        assert set(known) <= set(whole.to_dict()["known_exactly"])
-        found.append(len(known))
-        assert not (whole.protected and known)
-    assert sum(found) > 0
-
-
-def _alone(cells, result, at):
-    low, high = interval(cells, result.table.relations, at)
-    return low == high
 
 
 @pytest.mark.parametrize("seed", [1, 2, 8, 9, 10, 40124])
@@ -197,13 +167,6 @@ def test_who_is_alone_is_asked_with_all_others(monkeypatch):
                 assert missed == ((owner, demand.cell) in found), (owner, demand)
 
 
-@pytest.mark.parametrize("how", [{"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"}])
-def test_every_way_to_search_reasons_in_whole_numbers(how):
-    result = suppress_table(made(TWO_WAYS), **how)
-    assert result.protected
-    assert known_too_closely(result, 3) == []
-
-
 def test_a_certificate_holds_whole_tables(tmp_path):
     result = suppress_table(made(TWO_WAYS), exact=True)
     result.write_certificate(tmp_path / "proof.json")
@@ -262,12 +225,8 @@ def test_a_ready_table_is_guessed_to_count():
     others = with_levels(others)
     assert not open_table(others).counting
     assert open_table(others, counts=True).counting
-
-
-def test_what_is_no_count_is_refused():
-    amounts = READY.assign(value=[15.5, 10.5, 3, 1, 1])
     with pytest.raises(DataError, match=r"row 1: its value 15\.5 is no count"):
-        open_table(amounts, counts=True)
+        open_table(READY.assign(value=[15.5, 10.5, 3, 1, 1]), counts=True)
 
 
 def test_a_threshold_out_of_reach_is_said():

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import random_pattern, random_table
 from scipy import sparse
-from small_tables import plain_intervals, plain_short
+from small_tables import bench_folder, bench_table, plain_intervals, plain_short
 
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.solver.run.clock import Clock
@@ -21,7 +19,6 @@ from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.demands import unmet
 from linkrisk.solver.tables.attackers.pieces import known_exactly, pieces_of
 
-BENCH = os.environ.get("LINKRISK_DATA")
 SHAPES = [((4, 4), (5, 5)), ((6, 3), (4, 2)), ((3, 3), (3, 3), (2, 2)), ((8, 2),), ((4, 2), (3, 3), (2, 2))]
 
 
@@ -152,37 +149,6 @@ def test_cells_in_no_relation_and_bounds_on_one_side():
     assert found.passed
 
 
-def bench_table(cells, equations):
-    """A table of the benchmarks, without its pattern."""
-    frame, terms = pd.read_csv(cells), pd.read_csv(equations)
-    value = frame["value"].to_numpy(float)
-    primary = ((frame["status"] == "u") if "status" in frame else (frame["sensitive"] == 1)).to_numpy()
-    return CellTable(
-        value=value,
-        relations=sparse.csr_array(
-            (terms["coefficient"].astype(float), (terms["equation"], terms["cell"])),
-            shape=(terms["equation"].max() + 1, value.size),
-        ),
-        lower=frame["lower_bound"].to_numpy(float),
-        upper=frame["upper_bound"].to_numpy(float),
-        primary=primary,
-        fixed=(frame["lower_bound"] == frame["upper_bound"]).to_numpy(),
-        cost=np.ones(value.size),
-        lower_level=np.where(primary, frame["lower_protection"].fillna(0.0), 0.0),
-        upper_level=np.where(primary, frame["upper_protection"].fillna(0.0), 0.0),
-        sliding_level=np.zeros(value.size),
-    )
-
-
-def bench_folder():
-    if BENCH is None:
-        pytest.skip("needs public data: set LINKRISK_DATA to its folder")
-    folder = Path(BENCH).parent / "bench" / "tables"
-    if not folder.is_dir():
-        pytest.skip("there are no tables of the reference beside the public data")
-    return folder
-
-
 def test_patterns_of_the_reference_program():
     """It found every sensitive cell protected; intervals of a few tables are those of plain programs."""
     folder = bench_folder() / "ref"
@@ -190,9 +156,8 @@ def test_patterns_of_the_reference_program():
         frame = pd.read_csv(cells)
         if len(frame) > 500:  # others take longer than they tell more
             continue
-        table = bench_table(
-            cells, folder / f"{cells.name.split('_')[0]}_{cells.name.split('_')[1]}_equations.csv.gz"
-        )
+        name = "_".join(cells.name.split("_")[:2])
+        table = bench_table(frame, pd.read_csv(folder / f"{name}_equations.csv.gz"))
         for column in [name for name in frame.columns if name.startswith(("opt", "mod"))]:
             suppressed = table.primary | (frame[column] == 1).to_numpy()
             assert audit(table, suppressed).passed, (cells.name, column)
@@ -209,7 +174,7 @@ def test_every_table_of_the_benchmarks():
         [*folder.glob("csplib/*_equations.csv.gz"), *folder.glob("random/*_equations.csv.gz")]
     ):
         cells = equations.with_name(equations.name.replace("_equations.csv.gz", "_cells.csv"))
-        table = bench_table(cells, equations)
+        table = bench_table(pd.read_csv(cells), pd.read_csv(equations))
         generator = np.random.default_rng(len(table))
         suppressed = random_pattern(generator, table, min(0.5, 60 / len(table)))
         suppressed[np.flatnonzero(table.primary)[60:]] = False

@@ -8,17 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_tables import plain_short
 
 from linkrisk import make_table, make_tables, perturb_counts, perturb_sums, recode_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.run.errors import UsageError
-from linkrisk.solver.tables.operations.source import cell_table, table_from
 
 DATA = os.environ.get("LINKRISK_DATA")
 
@@ -158,15 +155,6 @@ def test_a_sensitive_total_of_negative_contributions(sign, rule, protection):
     assert result.audit.high[0] >= total["value"] + total["upper_protection"] - 1e-6
 
 
-def test_a_total_of_negative_contributions_that_is_sensitive_by_hand(tmp_path):
-    (tmp_path / "by_hand.csv").write_text("r,s,status\nTotal,Total,u\n", encoding="utf-8")
-    by_hand = {"manual": tmp_path / "by_hand.csv", "manual_range": 30}
-    made = make_table(FIRMS, ["r", "s"], response="x", negative=True, **by_hand)
-    assert made.cells["upper_bound"].tolist() == [975 + 0.3 * 965] * 9
-    assert made.cells["lower_bound"].tolist() == [-975] * 9
-    assert suppress_table(made).protected
-
-
 def test_sums_of_decimals_are_exact():
     frame = pd.DataFrame({"v": ["a"] * 10 + ["b"] * 10, "x": [0.1] * 20, "w": [1.1] * 20})
     assert make_table(frame, ["v"], response="x").cells["value"].tolist() == [2.0, 1.0, 1.0]
@@ -294,73 +282,48 @@ def test_statuses_by_hand(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("given", "message"),
     [
-        ("v,status\nq,u\n", r"hand\.csv, row 1: there is no cell q; correct its codes"),
-        ("v,status\na,u\na,s\n", r"hand\.csv, row 2: the cell stands twice; give it one line"),
-        ("v,status\na,x\n", r"hand\.csv, row 1: there is no status 'x'; u is sensitive, s safe, z always"),
-        ("v,status,cost\na,u,-1\n", r"hand\.csv, row 1, column 'cost': it is below 0"),
+        ({"weight": "low"}, "column 'low', row 1: a weight is negative; correct it, or leave the record out"),
         (
-            "v,status\nb,u\n",
-            r"hand\.csv, row 1: the cell is 0, so that no share of it is a level; give it one",
+            {"weight": "w", "holding": "h"},
+            "with holdings, weights cannot stand for more respondents, whose holdings nobody knows; choose "
+            "the weighting sample or known",
         ),
-        ("v\na\n", r"hand\.csv has no column 'status'"),
-    ],
-)
-def test_statuses_that_are_none(text, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("hand.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=message):
-        make_table(pd.DataFrame({"v": list("ab"), "x": [3, 0]}), ["v"], response="x", manual="hand.csv")
-
-
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        (
-            {"weight": "low"},
-            DataError,
-            "column 'low', row 1: a weight is negative; correct it, or leave the record out",
-        ),
-        ({"weight": "w", "holding": "h"}, DataError, "choose the weighting sample or known"),
-        ({"rules": ["request=70"]}, UsageError, "the request rule needs the column of who asked"),
-        (
-            {"request": "w"},
-            UsageError,
-            "request, who asked for protection, is looked at by the request rule only",
-        ),
-        ({"rules": ["request=70"], "request": "w"}, DataError, "there is no request 2.5; it is 1 or 2, or 0"),
-        ({"respondent": "r"}, DataError, "column 'r', row 1: no respondent; give each record one"),
+        ({"rules": ["request=70"]}, "the request rule needs the column of who asked"),
+        ({"request": "w"}, "request, who asked for protection, is looked at by the request rule only"),
+        ({"rules": ["request=70"], "request": "w"}, "there is no request 2.5; it is 1 or 2, or 0"),
+        ({"respondent": "r"}, "column 'r', row 1: no respondent; give each record one"),
         (
             {"cost_column": "low"},
-            DataError,
             "column 'low', row 1: a cost is negative; correct it, or leave the record out",
         ),
-        ({"shadow": "none"}, DataError, "has no column 'none'"),
+        ({"shadow": "none"}, "has no column 'none'"),
+        ({"by": [*"vxwhr", "low", "t"]}, "one to 6 explanatory variables, not 7"),
+        ({"manual": "v,status\nq,u\n"}, r"hand\.csv, row 1: there is no cell q; correct its codes"),
+        (
+            {"manual": "v,status\na,u\na,s\n"},
+            r"hand\.csv, row 2: the cell stands twice; give it one line",
+        ),
+        (
+            {"manual": "v,status\na,x\n"},
+            r"hand\.csv, row 1: there is no status 'x'; u is sensitive, s safe, z always",
+        ),
+        ({"manual": "v,status,cost\na,u,-1\n"}, r"hand\.csv, row 1, column 'cost': it is below 0"),
+        (
+            {"manual": "v,status\nb,u\n"},
+            r"hand\.csv, row 1: the cell is 0, so that no share of it is a level; give it one",
+        ),
+        ({"manual": "v\na\n"}, r"hand\.csv has no column 'status'"),
     ],
 )
-def test_requests_that_are_none(given, error, message):
-    frame = pd.DataFrame({"v": ["a"], "x": [1], "w": [2.5], "low": [-1], "h": ["q"], "r": [None]})
-    with pytest.raises(error, match=message):
-        make_table(frame, ["v"], response="x", **given)
-
-
-def test_the_command(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    FRAME.assign(c=1, asked=0, who=range(len(FRAME))).to_csv("micro.csv", index=False)
-    asked = ["tables", "make", "--input", "micro.csv", "--by", "v", "--response", "x"]
-    files = ["--cells", "cells.csv", "--relations", "relations.csv"]
-    more = ["--weight", "w", "--weights-in-rules", "sample", "--cost-column", "c", "--request", "asked"]
-    ways = ["--respondent", "who", "--protection", "upper", "--empty", "suppressible", "--rule", "nk=2,75"]
-    ways += ["--rule", "request=70"]
-    printed = run(capsys, *asked, *files, *more, *ways, "--contributors", "who.csv")
-    assert printed.endswith("contributors who.csv\n")
-    listed = pd.read_csv("who.csv")
-    assert list(listed.columns) == ["cell", "contributor", "amount"]
-    assert len(listed) == 2 * len(FRAME)
-    assert suppress_table("cells.csv", "relations.csv", cost="given").protected
-    message = "--contributors micro.csv would overwrite the --input file: give another name"
-    refuse(capsys, message, *asked, *files, "--contributors", "micro.csv")
+def test_what_cannot_be_asked_for(given, message, tmp_path):
+    frame = pd.DataFrame({"v": list("ab"), "x": [1, 0], "w": [2.5] * 2, "low": [-1, 0], "h": "q", "r": None})
+    if "manual" in given:
+        (tmp_path / "hand.csv").write_text(given["manual"], encoding="utf-8")
+        given = {"manual": tmp_path / "hand.csv"}
+    with pytest.raises((DataError, UsageError), match=message):
+        make_table(frame.assign(t="a"), **{"by": ["v"], "response": "x", **given})
 
 
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
@@ -409,19 +372,3 @@ def test_cells_are_plain_sums_of_records():
     for row in made.cells.sample(300, random_state=0).itertuples(index=False):
         inside = np.all([frame[name].isin(list(BELOW[getattr(row, name)])) for name in NAMES], axis=0)
         assert (row.value, row.respondents) == (frame.loc[inside, "value"].sum(), inside.sum())
-
-
-@pytest.mark.parametrize("method", ["heuristic", "modular"])
-def test_sensitive_cells_are_protected(method):
-    frame = draw_records(400, "ab")
-    made = make_table(frame, NAMES, response="value", rules=["p=5"])
-    assert 0 < (made.cells["status"] == "u").sum() < 60
-    found = suppress_table(made, method=method, insiders="none", time_limit=None)
-    suppressed = found.to_frame()["status"].isin(["u", "m"]).to_numpy()
-    assert not plain_short(cell_table(table_from(made), "value"), suppressed)
-
-
-def test_seven_are_refused():
-    frame = draw_records(5, "ab").assign(t="a")
-    with pytest.raises(UsageError, match="one to 6 explanatory variables, not 7"):
-        make_table(frame, [*NAMES, "t"])

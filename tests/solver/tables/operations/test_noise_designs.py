@@ -33,10 +33,7 @@ def test_the_published_table_of_ptable():
     low, high = table.intervals()
     assert np.round(low[1, 1:], 3).tolist() == [0.0, 0.366, 0.733, 0.901]
     assert high[1, -1] == 1.0
-
-
-def test_the_published_table_without_a_limit_of_variance():
-    """Of the R package experimentalRpackage: `round(Pmatrix(D = 2, js = 0), 2)`, which is cumulative."""
+    # Of the R package experimentalRpackage: `round(Pmatrix(D = 2, js = 0), 2)`, without a limit of variance.
     table = perturbation_table(NoiseDesign(2, 3.0))
     assert np.round(np.cumsum(table.probability[2]), 2).tolist() == [0.2, 0.4, 0.6, 0.8, 1.0]
     assert np.round(np.cumsum(table.probability[1]), 2).tolist() == [0.0, 0.37, 0.73, 0.9, 1.0]
@@ -95,45 +92,6 @@ def test_the_probability_to_stay():
     assert (
         perturbation_table(NoiseDesign(2, 3.0, stay=0.5)).probability[-1, 2] < 0.5
     )  # or the variance is not reached
-
-
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ((0, 1.0), "the largest noise is 1 to 20, not 0"),
-        ((2, 0.0), "the variance of noise is above 0, not 0"),
-        ((2, 1.0, -1), r"small counts are none \(0\) or 1 to N, not -1"),
-        ((2, 1.0, 0, 1.5), "the probability of no noise is from 0 to less than 1, not 1.5"),
-        (
-            (3, 0.5, 3),
-            "no noise of at most 3 with variance 0.5 is unbiased for a count of 1; raise the variance",
-        ),
-    ],
-)
-def test_noise_that_there_is_not(asked, why):
-    with pytest.raises(FormulationError, match=why):
-        perturbation_table(NoiseDesign(*asked))
-
-
-@pytest.mark.parametrize(
-    ("rows", "why"),
-    [
-        ([[0, 1, 0], [0.5, 0.6, 0]], "a count of 1 has probabilities that sum to 1.1"),
-        ([[0, 1, 0], [0.5, 0.2, 0.3]], "a count of 1 has noise of mean -0.2, which makes tables biased"),
-        ([[0.5, 0, 0.5]], "a count of 0 can become negative"),
-        ([[0, 1, 0], [-0.5, 2, -0.5]], "a count of 1 has a probability below 0"),
-    ],
-)
-def test_perturbation_tables_that_are_invalid(rows, why):
-    with pytest.raises(FormulationError, match=why):
-        PerturbationTable(np.array(rows, dtype=float))
-
-
-def test_noise_is_looked_up_by_intervals():
-    table = PerturbationTable(np.array([[0, 0, 1, 0, 0], [0, 0.25, 0.5, 0.25, 0]], dtype=float))
-    keys = np.array([0.0, 0.2499, 0.25, 0.7499, 0.75, 0.9999])
-    assert table.look_up(np.full(6, 7), keys).tolist() == [-1, -1, 0, 0, 1, 1]
-    assert not table.look_up(np.zeros(6, dtype=np.int64), keys).any()
 
 
 @settings(max_examples=50, deadline=None)
@@ -282,10 +240,6 @@ def test_sensitive_cells_are_moved_by_more_and_stay_unbiased():
     assert abs(found.mean() - 10_000) < 5 * found.std() / np.sqrt(DRAWS)
 
 
-def test_sums_of_0_stay():
-    assert not moved(0.0, [50.0], Multiplier(0.1), Noise(usual()), draws=100).any()
-
-
 def test_followers_of_keys_are_even_and_apart():
     keys = np.random.default_rng(0).random(100_000)
     second, third = next_keys(keys, 1), next_keys(keys, 2)
@@ -320,72 +274,91 @@ def test_no_sum_changes_its_sign_and_the_same_cell_is_moved_alike(value, largest
     assert mirrored[0] == -found[0]
 
 
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ((0, 1.0), "the largest noise is at least 1, not 0"),
-        ((2, 0.0), "the variance of noise is above 0, not 0"),
-        ((20, 1.0, 6), "the largest noise has 1 to 100 steps, not 120"),
-        ((5, 1.0, 1, (1, 3)), "levels start from 1 and end with the largest noise, 5"),
-        ((5, 1.0, 1, (1, 1, 5)), "levels rise"),
-        ((5, 1.0, 1, (), 1.0), "the probability of no noise is 0 to 1, not 1.0"),
-    ],
-)
-def test_designs_that_are_none(asked, why):
-    with pytest.raises(FormulationError, match=why):
-        MagnitudeDesign(*asked)
-
-
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ({"share": 0.0}, "the share is above 0 and at most 1, not 0"),
-        ({"share": 0.1, "least": 0.01}, "a share that falls has both, the least share and the flex point"),
-        (
-            {"share": 0.1, "least": 0.2, "flex_point": 9.0},
-            "the least share is above 0 and at most 0.1, not 0.2",
-        ),
-        ({"share": 0.1, "least": 0.1, "flex_point": 0.0}, "the flex point is above 0, not 0.0"),
-        ({"share": 0.1, "power": 0.5}, "the power is at least 1, not 0.5"),
-        ({"share": 0.1, "factors": (0.5,)}, "factors start with 1, do not rise, and are not negative"),
-        ({"share": 0.1, "factors": (1.0,) * 7}, "there are 1 to 6 factors, not 7"),
-    ],
-)
-def test_shares_that_are_none(asked, why):
-    with pytest.raises(FormulationError, match=why):
-        Multiplier(**asked)
-
-
-@pytest.mark.parametrize(
-    ("levels", "rows", "why"),
-    [
-        ([1], [[0, 1, 0]], "there is a row for 0, and at least one more"),
-        ([0, 1], [[0, 1, 0], [0.5, 0.6, 0]], "level 1 has probabilities that sum to 1.1"),
-        ([0, 1], [[0, 1, 0], [0.5, 0.2, 0.3]], "level 1 has noise of mean -0.2, which makes tables biased"),
-        ([0, 0.5], [[0, 1, 0], [0.5, 0, 0.5]], "level 0.5 can change its sign"),
-        ([0, 1], [[0.5, 0, 0.5], [0, 1, 0]], "level 0 can change its sign"),
-        ([0, 1], [[0, 1, 0], [-0.5, 2, -0.5]], "level 1 has a probability below 0"),
-    ],
-)
-def test_tables_that_are_none(levels, rows, why):
-    with pytest.raises(FormulationError, match=why):
-        MagnitudeTable(np.array(levels, dtype=float), np.array([-1.0, 0, 1]), np.array(rows, dtype=float))
-
-
 def test_digits_of_keys_are_turned_round():
     keys = np.array([0.1234, 0.05, 0.0, 0.99996])
     assert turned_keys(keys, 1, 4).tolist() == [0.2341, 0.5, 0.0, 0.0]
     assert turned_keys(keys, 2, 4).tolist() == [0.3412, 0.0005, 0.0, 0.0]
     assert turned_keys(keys[:3], 4, 4).tolist() == keys[:3].tolist()
     assert turned_keys(keys[:1], 1, 15).tolist() == [0.234000000000001]
-    with pytest.raises(FormulationError, match="keys have 1 to 15 digits that are turned, not 0"):
-        turned_keys(keys, 1, 0)
-
-
-def test_turned_keys_are_looked_up():
-    """The second contribution is looked up by the key whose digits are turned once."""
     one, other = (
         moved(1000.0, [100.0], Multiplier(0.1), Noise(usual()), same_key=False, digits=at) for at in (3, None)
     )
     assert one.mean() == pytest.approx(1000.0, abs=0.2)
     assert (one != other).any()
+
+
+# Refusals
+
+
+def of_counts(*rows):
+    return PerturbationTable(np.array(rows, dtype=float))
+
+
+def of_sums(levels, *rows):
+    return MagnitudeTable(np.array(levels, dtype=float), np.array([-1.0, 0, 1]), np.array(rows, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (lambda: NoiseDesign(0, 1.0), "the largest noise is 1 to 20, not 0"),
+        (lambda: NoiseDesign(2, 0.0), "the variance of noise is above 0, not 0"),
+        (lambda: NoiseDesign(2, 1.0, -1), r"small counts are none \(0\) or 1 to N, not -1"),
+        (
+            lambda: NoiseDesign(2, 1.0, 0, 1.5),
+            "the probability of no noise is from 0 to less than 1, not 1.5",
+        ),
+        (
+            lambda: perturbation_table(NoiseDesign(3, 0.5, 3)),
+            "no noise of at most 3 with variance 0.5 is unbiased for a count of 1; raise the variance",
+        ),
+        (
+            lambda: of_counts([0, 1, 0], [0.5, 0.6, 0]),
+            "a count of 1 has probabilities that sum to 1.1",
+        ),
+        (
+            lambda: of_counts([0, 1, 0], [0.5, 0.2, 0.3]),
+            "a count of 1 has noise of mean -0.2, which makes tables biased",
+        ),
+        (lambda: of_counts([0.5, 0, 0.5]), "a count of 0 can become negative"),
+        (lambda: of_counts([0, 1, 0], [-0.5, 2, -0.5]), "a count of 1 has a probability below 0"),
+        (lambda: MagnitudeDesign(0, 1.0), "the largest noise is at least 1, not 0"),
+        (lambda: MagnitudeDesign(2, 0.0), "the variance of noise is above 0, not 0"),
+        (lambda: MagnitudeDesign(20, 1.0, 6), "the largest noise has 1 to 100 steps, not 120"),
+        (
+            lambda: MagnitudeDesign(5, 1.0, 1, (1, 3)),
+            "levels start from 1 and end with the largest noise, 5",
+        ),
+        (lambda: MagnitudeDesign(5, 1.0, 1, (1, 1, 5)), "levels rise"),
+        (lambda: MagnitudeDesign(5, 1.0, 1, (), 1.0), "the probability of no noise is 0 to 1, not 1.0"),
+        (lambda: Multiplier(0.0), "the share is above 0 and at most 1, not 0"),
+        (lambda: Multiplier(0.1, 0.01), "a share that falls has both, the least share and the flex point"),
+        (lambda: Multiplier(0.1, 0.2, 9.0), "the least share is above 0 and at most 0.1, not 0.2"),
+        (lambda: Multiplier(0.1, 0.1, 0.0), "the flex point is above 0, not 0.0"),
+        (lambda: Multiplier(0.1, power=0.5), "the power is at least 1, not 0.5"),
+        (
+            lambda: Multiplier(0.1, factors=(0.5,)),
+            "factors start with 1, do not rise, and are not negative",
+        ),
+        (lambda: Multiplier(0.1, factors=(1.0,) * 7), "there are 1 to 6 factors, not 7"),
+        (lambda: of_sums([1], [0, 1, 0]), "there is a row for 0, and at least one more"),
+        (
+            lambda: of_sums([0, 1], [0, 1, 0], [0.5, 0.6, 0]),
+            "level 1 has probabilities that sum to 1.1",
+        ),
+        (
+            lambda: of_sums([0, 1], [0, 1, 0], [0.5, 0.2, 0.3]),
+            "level 1 has noise of mean -0.2, which makes tables biased",
+        ),
+        (lambda: of_sums([0, 0.5], [0, 1, 0], [0.5, 0, 0.5]), "level 0.5 can change its sign"),
+        (lambda: of_sums([0, 1], [0.5, 0, 0.5], [0, 1, 0]), "level 0 can change its sign"),
+        (lambda: of_sums([0, 1], [0, 1, 0], [-0.5, 2, -0.5]), "level 1 has a probability below 0"),
+        (
+            lambda: turned_keys(np.array([0.1]), 1, 0),
+            "keys have 1 to 15 digits that are turned, not 0",
+        ),
+    ],
+)
+def test_what_is_refused(made, why):
+    with pytest.raises(FormulationError, match=why):
+        made()

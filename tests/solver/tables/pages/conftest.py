@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 from small_tables import write_table_files
-from table_pages import INNER, RECTANGLE
+from table_pages import INNER, RECTANGLE, noisy_firms
 
-from linkrisk import adjust_table, audit_table, round_table, suppress_table
+from linkrisk import (
+    adjust_table,
+    audit_table,
+    perturb_counts,
+    perturb_sums,
+    recode_table,
+    round_table,
+    suppress_table,
+)
 
 
 @pytest.fixture(scope="package")
@@ -41,3 +49,50 @@ def secret(tmp_path_factory):
     levels = {(1, 1): 4321.0, (2, 3): 5432.0}
     codes = {"rows": ["north", "south", "east"], "columns": ["big", "small", "tiny"]}
     return suppress_table(**write_table_files(folder, INNER, levels, **codes), seed=987654)
+
+
+TREE = "code,parent\nN1,North\nN2,North\nS1,South\nS2,South\nNorth,Total\nSouth,Total\n"
+
+
+@pytest.fixture(scope="package")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("noisy")
+    noisy_firms().to_csv(folder / "firms.csv", index=False)
+    (folder / "tree.csv").write_text(TREE)
+    (folder / "sizes.csv").write_text("code,becomes\nsmall,not big\ntiny,not big\n")
+    return folder
+
+
+@pytest.fixture(scope="package")
+def counts(folder):
+    return perturb_counts(
+        folder / "firms.csv", ["region", "size"], most=3, variance=1.5, small=1, record_key="key"
+    )
+
+
+@pytest.fixture(scope="package")
+def sums(folder):
+    return perturb_sums(
+        folder / "firms.csv",
+        ["region", "size"],
+        response="turnover",
+        noise="most=10,variance=3",
+        share=0.12,
+        factors=(1.0, 0.5),
+        rules=["p=30"],
+        extra=1.25,
+        record_key="key",
+    )
+
+
+@pytest.fixture(scope="package")
+def coarser(folder):
+    return recode_table(
+        folder / "firms.csv",
+        ["region", "size"],
+        hierarchies={"region": folder / "tree.csv"},
+        recode={"size": folder / "sizes.csv"},
+        cut={"region": 1},
+        rules=["frequency=6"],
+        suppress=True,
+    )

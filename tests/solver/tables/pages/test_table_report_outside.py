@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from cli_runs import refuse, run
 from report_cases import leaves
-from small_tables import write_table_files
-from table_pages import INNER, RECTANGLE, section, texts
+from small_tables import ASKED, write_table_files
+from table_pages import INNER, RECTANGLE, noisy_firms, section, texts
 
 from linkrisk import adjust_table, report, round_table, suppress_table
 from linkrisk.solver.commands.program import main
@@ -65,61 +65,101 @@ def test_a_large_table_still_gives_a_page(protected):
     assert cut.text == "Of each kind the first 2,000 cells are listed, those that reach least of their level."
 
 
-def test_the_page_is_made_again_from_json(protected, rounded, adjusted, tmp_path):
-    for given in (protected, rounded, adjusted):
-        path = tmp_path / "found.json"
-        path.write_text(json.dumps(given), encoding="utf-8")
-        made = report(path)
-        assert made.document.headline == table_document(given).headline
-        again = report(json.loads(made.to_json()))
-        assert again.document == made.document
-        assert Document.from_dict(made.to_dict()).about == made.document.about
-        assert f"<h1>{made.document.title}</h1>" in again.to_html()
+KINDS = ["protected", "rounded", "adjusted", "counts", "sums", "coarser"]
+
+
+def json_of(request, name):
+    """The JSON of a result, by the name of its fixture."""
+    given = request.getfixturevalue(name)
+    return given if isinstance(given, dict) else given.to_dict()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_page_is_made_again_from_json(request, name, tmp_path):
+    given, path = json_of(request, name), tmp_path / "found.json"
+    path.write_text(json.dumps(given), encoding="utf-8")
+    made = report(path)
+    assert made.document.headline == table_document(given).headline
+    again = report(json.loads(made.to_json()))
+    assert again.document == made.document
+    assert Document.from_dict(made.to_dict()).about == made.document.about
+    assert f"<h1>{made.document.title}</h1>" in again.to_html()
     assert report(path, audience="external").document.audience is Audience.EXTERNAL
 
 
-# The command line
+MICRODATA = ["--input", "firms.csv", "--by", "region,size"]
 
 
-def test_the_commands_write_both(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_table_files(Path())
-    asked = ["--cells", "cells.csv", "--relations", "relations.csv"]
-    pages = ["--report", "in.html", "--external-report", "out.html", "--json", "found.json"]
-    printed = run(capsys, "tables", "suppress", *asked, *pages)
-    assert printed.endswith("report      in.html\nexternal    out.html\n")
-    assert "Both sensitive cells" in Path("in.html").read_text(encoding="utf-8")
-    assert "6 of 25" in Path("out.html").read_text(encoding="utf-8")
-    assert run(capsys, "report", "--saved", "found.json", "--output", "again.html").startswith(
-        "Both sensitive"
-    )
-    printed = run(capsys, "tables", "round", *asked, "--base", "5", *pages)
-    assert printed.endswith("report      in.html\nexternal    out.html\n")
-    write_table_files(Path(), status=RECTANGLE)
-    assert main(["tables", "audit", *asked, *pages]) == 1
-    assert capsys.readouterr().out.endswith("report      in.html\nexternal    out.html\n")
-    assert "NOT protected" in Path("in.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("action", ["suppress", "audit", "round"])
-def test_pages_are_checked_before_the_work(capsys, tmp_path, monkeypatch, action):
-    monkeypatch.chdir(tmp_path)
-    asked = [
-        "tables",
-        action,
-        "--cells",
-        "c",
-        "--relations",
-        "r",
-        *(["--base", "5"] if action == "round" else []),
-    ]
+@pytest.mark.parametrize(
+    ("action", "asked", "kind"),
+    [
+        ("suppress", ASKED, "suppression"),
+        ("round", [*ASKED, "--base", "5"], "rounding"),
+        ("audit", ASKED, "suppression"),
+        ("perturb-counts", [*MICRODATA, "--most", "2", "--variance", "1"], "counts"),
+        (
+            "perturb-sums",
+            [*MICRODATA, "--response", "turnover", "--noise", "most=2,variance=1", "--share", "0.1"],
+            "sums",
+        ),
+        ("recode", [*MICRODATA, "--recode", "size=sizes.csv", "--rule", "frequency=6"], "recoding"),
+    ],
+)
+def test_the_commands_write_both(capsys, folder, monkeypatch, action, asked, kind):
+    monkeypatch.chdir(folder)
+    failed = action == "audit"
+    write_table_files(folder, status=RECTANGLE if failed else {})
     message = "--report and --external-report both name r.html: give each a different file"
-    refuse(capsys, message, *asked, "--report", "r.html", "--external-report", "r.html")
-    message = "cannot write --report no/r.html: the folder no does not exist; create it first"
-    refuse(capsys, message, *asked, "--report", "no/r.html")
+    refuse(capsys, message, "tables", action, *asked, "--report", "r.html", "--external-report", "r.html")
+    pages = ["--report", "in.html", "--external-report", "out.html", "--json", "found.json"]
+    assert main(["tables", action, *asked, *pages]) == int(failed)
+    assert capsys.readouterr().out.endswith("report      in.html\nexternal    out.html\n")
+    inside, outside = (Path(name).read_text(encoding="utf-8") for name in ("in.html", "out.html"))
+    assert "Confidential." in inside
+    assert ("NOT protected" in inside) == failed
+    assert "For readers outside" in outside
+    assert json.loads(Path("found.json").read_text(encoding="utf-8"))["protection"] == kind
+    assert run(capsys, "report", "--saved", "found.json", "--output", "again.html")
 
 
-# Readers outside
+@pytest.mark.parametrize("name", KINDS)
+def test_what_is_new_stays_inside(request, name):
+    given = {**json_of(request, name), "invented": "ZQXJ", "name": "ZQXJ", "rules": ["ZQXJ"]}
+    given["backend"] = "ZQXJ"
+    given["table"] = {**given.get("table", {}), "invented": "ZQXJ"}
+    assert "ZQXJ" in table_document(given).to_json()
+    assert "ZQXJ" not in table_document(given, Audience.EXTERNAL).to_json()
+
+
+def test_nothing_of_sums_is_outside(sums):
+    inside, outside = texts(sums.to_html()), texts(sums.to_html(external=True))
+    values = {str(round(one)) for one in (*sums.cells["value"], *noisy_firms()["turnover"]) if one}
+    assert any(one in inside for one in values)
+    for secret in (*values, "p=30", "1.25", "12.0", "0.5", "firms.csv", "key", "seed", "ensitive"):
+        assert secret not in outside.replace("Cell-key", "").replace("cell keys", "").replace("keys", "")
+
+
+def test_outside_only_what_users_need_of_counts(counts):
+    kept = for_external(counts.to_dict())
+    assert set(kept) == {
+        *("cells", "relations", "not_adding_up", "small", "variance", "weighted"),
+        *("protection", "variables", "table"),
+    }
+    cells = counts.to_dict()["table"]["all"]
+    assert kept["table"]["all"]["shown"] == cells["became"] != cells["value"]
+    said = texts(counts.to_html(external=True))
+    assert "standard deviation 1.22 at most" in said
+    assert "Counts of 1 do not appear" in said
+
+
+def test_outside_the_codes_of_a_recoding(coarser):
+    kept = for_external(coarser.to_dict())
+    assert set(kept) == {"cells", "relations", "recodings", "protection", "variables"}
+    numbers = {leaf for leaf in leaves(kept) if isinstance(leaf, int | float)}
+    assert numbers == {9, coarser.to_dict()["relations"]}
+    said = texts(coarser.to_html(external=True))
+    assert "not big" in said
+    assert "frequency" not in said
 
 
 def test_nothing_that_helps_an_intruder_is_outside(secret):
@@ -164,13 +204,6 @@ def test_values_of_an_adjustment_that_were_changed_are_not_outside(tmp_path):
     assert "Controlled tabular adjustment" in outside
 
 
-def test_what_is_new_stays_inside(protected):
-    given = {**protected, "invented": "ZQXJ", "name": "ZQXJ", "rules": ["ZQXJ"], "backend": "ZQXJ"}
-    given["table"] = {**given["table"], "invented": "ZQXJ"}
-    assert "ZQXJ" in table_document(given).to_json()
-    assert "ZQXJ" not in table_document(given, Audience.EXTERNAL).to_json()
-
-
 def test_outside_only_what_can_be_counted_in_the_published_table(protected):
     kept = for_external(protected)
     assert kept["loss"]["row"] == [["T", 5, 0], ["1", 5, 2], ["2", 5, 0], ["3", 5, 2], ["4", 5, 2]]
@@ -185,11 +218,6 @@ def test_outside_only_what_can_be_counted_in_the_published_table(protected):
     pairs = zip(cells["value"], cells["status"], strict=True)
     assert kept["table"]["all"]["shown"] == [None if status in "um" else value for value, status in pairs]
     assert set(kept["table"]["all"]) == {"codes", "shown"}
-
-
-def test_a_table_that_must_not_be_published_is_not_outside(failed):
-    assert not failed["protected"]
-    assert "table" not in for_external(failed)
 
 
 @pytest.mark.parametrize(
@@ -218,5 +246,7 @@ def test_from_whom_it_is_protected(protected, looked, said):
 
 
 def test_a_table_that_failed_is_not_for_readers_outside(failed):
+    assert not failed["protected"]
+    assert "table" not in for_external(failed)
     head = table_document(failed, Audience.EXTERNAL).headline
     assert (head.answer, head.verdict) == ("above", "This table is not protected, and must not be published.")

@@ -18,7 +18,6 @@ from linkrisk import (
     perturb_sums,
     recode_table,
     round_table,
-    run_batch,
     suppress_table,
 )
 from linkrisk.solver.documents.document import Numbers
@@ -111,27 +110,3 @@ def test_who_may_have_forgotten_something_is_told(tmp_path):
     assert "if they count, say so: counts=True" in str(suppress_table(**files))
     text = str(suppress_table(**write_table_files(tmp_path, levels={})))
     assert "note: sensitive cells are those of status u: there was nothing to protect" in text
-
-
-def test_a_batch_tells_of_each_table_and_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"{region};{size};{10 + at}" for at, region in enumerate("NNNSSS") for size in ("big", "small")]
-    (tmp_path / "f.asc").write_text("\n".join(rows), encoding="utf-8")
-    (tmp_path / "f.rda").write_text(
-        '<SEPARATOR> ";"\nregion 8\n <RECODEABLE>\n <TOTCODE> "T"\n'
-        'size 8\n <RECODEABLE>\n <TOTCODE> "T"\nturnover 8\n <NUMERIC>\n',
-        encoding="utf-8",
-    )
-    (tmp_path / "f.arb").write_text(
-        '<OPENMICRODATA> "f.asc"\n<OPENMETADATA> "f.rda"\n<SPECIFYTABLE> "region""size"|"turnover"|""|""\n'
-        '<SAFETYRULE> P(60,1)\n<READMICRODATA>\n<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,2,,"safe.csv")\n',
-        encoding="utf-8",
-    )
-    result = run_batch("f.arb")
-    found = result.to_dict()["tables"][0]["found"]
-    assert found["protection"] == "suppression"
-    assert not {"all", "loss"} & set(found["table"])
-    text, card = str(result), result._repr_html_()
-    assert "table 1: region x size, turnover: 9 cells, 6 relations\n  OPT: " in text
-    assert "  written     safe.csv\n" in text
-    assert "written     safe.csv" in card

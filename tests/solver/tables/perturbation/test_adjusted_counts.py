@@ -69,7 +69,7 @@ def reader(made, shown, cell, *, method=True):
     return ends[0], ends[1]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_adjusted_counts_are_not_known_more_closely_than_their_levels(seed):
     made = table_of(seed)
     if not made.sensitive:
@@ -81,6 +81,7 @@ def test_adjusted_counts_are_not_known_more_closely_than_their_levels(seed):
         low, high = reader(made, shown, cell)
         assert low <= max(value[cell] - 1.0, reader(made, shown, cell, method=False)[0])
         assert high >= LEAST
+    assert result.cells["adjusted"].dtype == "int64"
     assert ((shown == 0) == (value == 0)).all()
     assert (shown[sensitive] > 1).all()
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from random_tables import random_table
 from scipy import sparse
 from scipy.optimize import linprog, minimize
+from small_tables import bench_folder, bench_table
 
 from linkrisk import adjust_table, make_table, open_table
 from linkrisk.formulations.errors import FormulationError
@@ -27,8 +26,6 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.perturbation.adjustment import adjust_cells
 from linkrisk.solver.tables.perturbation.least_squares import least_squares
-
-BENCH = os.environ.get("LINKRISK_DATA")
 
 
 def grid(inner, levels, **more):
@@ -138,25 +135,17 @@ def test_any_multipliers_give_a_bound(table, squares, seed):
 
 
 @settings(max_examples=10, deadline=None)
-@given(table=tables, up=st.booleans())
-def test_whole_numbers(table, up):
+@given(table=tables, up=st.booleans(), squares=st.booleans())
+def test_whole_numbers(table, up, squares):
     table = levelled(table, 1.5)
-    real = TabularAdjustment(table=table, weight=np.ones(len(table)), up=up)
+    real = TabularAdjustment(table=table, weight=np.ones(len(table)), up=up, quadratic=squares)
     problem = replace(real, whole=True)
     found = adjust_cells(problem, get_backend("highs"), Clock(None))
-    assert found.proven
+    assert found.proven or squares
     assert (found.change == np.round(found.change)).all()
     assert problem.wrong(found.change) is None
-    assert found.bound >= adjust_cells(real, get_backend("highs"), Clock(None)).bound - 1e-3
-
-
-def test_whole_numbers_with_squares():
-    table = grid([[20, 3], [15, 25]], {(0, 0): (3.0, 3.0)})
-    real = TabularAdjustment(table=table, weight=np.ones(9), quadratic=True)
-    problem = replace(real, whole=True)
-    found = adjust_cells(problem, get_backend("highs"), Clock(None))
-    assert problem.wrong(found.change) is None
-    assert adjust_cells(real, None, Clock(None)).bound - 1e-3 <= found.bound <= found.cost
+    least = adjust_cells(real, None if squares else get_backend("highs"), Clock(None)).bound
+    assert least - 1e-3 <= found.bound <= found.cost
 
 
 def worked(**more):
@@ -222,47 +211,33 @@ def test_what_cannot_be_adjusted():
         ((2.0, 0.0), {"up": True}, "cell 4: it has no upper protection level, so that it cannot go up only"),
         ((2.0, 2.0), {"weight": np.zeros(9)}, "cell 0: its weight is not above 0"),
         ((2.0, 24.5), {"whole": True}, "cell 4: no whole number is as far up as its level asks for"),
+        ((0.0, 2.0), {"whole": True, "times": 0.25}, "cell 0: its value is not whole"),
+        ((2.0, 2.0), {"sliding": True}, "cell 4: it has neither a lower nor an upper protection"),
     ],
 )
 def test_what_cannot_be_asked_for(levels, asked, why):
     table = grid([[5, 6], [7, 8]], {(0, 0): levels}, upper=np.full(9, 29.5))
+    table = replace(table, value=table.value * asked.pop("times", 1.0))
+    if asked.pop("sliding", False):
+        none = np.zeros(9)
+        table = replace(table, lower_level=none, upper_level=none, sliding_level=table.upper_level)
     with pytest.raises(FormulationError, match=why):
         TabularAdjustment(**{"table": table, "weight": np.ones(9), **asked})
 
 
-def test_what_has_a_sliding_level_only():
-    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)})
-    sliding = replace(
-        table, lower_level=np.zeros(9), upper_level=np.zeros(9), sliding_level=table.upper_level
-    )
-    with pytest.raises(FormulationError, match="cell 4: it has neither a lower nor an upper protection"):
-        TabularAdjustment(table=sliding, weight=np.ones(9))
-    half = replace(table, value=table.value / 4, lower_level=np.zeros(9))
-    with pytest.raises(FormulationError, match="cell 0: its value is not whole"):
-        TabularAdjustment(table=half, weight=np.ones(9), whole=True)
-
-
 @pytest.mark.parametrize(
-    ("cell", "by", "why"),
+    ("change", "why"),
     [
-        (0, 1.0, "relation 0 does not add up"),
-        (slice(None), -4.0, "relation 0 does not add up"),
-        (slice(None), 0.0, "cell 8 is nearer than its level"),
+        ([9, 0, 0, 0, 0, 0, 0, 0, 0], "relation 0 does not add up"),
+        ([0] * 9, "cell 4 is nearer than its level"),
+        ([0, 0, 0, 0, -9, 9, 0, 9, -9], "cell 4 is outside its bounds"),
+        ([2, 2, 0, 2, 2, 0, 0, 0, 0], "cell 0 is always published"),
     ],
 )
-def test_the_count_would_notice(cell, by, why):
-    problem = worked()
-    change = np.zeros(25)
-    change[cell] = by
-    assert problem.wrong(change) == why
-
-
-def test_the_count_would_notice_what_is_outside_or_was_to_stay():
-    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)}, fixed=np.array([1, 0, 0, 0, 0, 0, 0, 0, 0], bool))
-    problem = TabularAdjustment(table=table, weight=np.ones(9))
-    far = np.array([0, 0, 0, 0, -9, 9, 0, 9, -9])
-    assert problem.wrong(far) == "cell 4 is outside its bounds"
-    assert "is always published" in problem.wrong(grid([[2, 0], [0, 0]], {}, fixed=np.zeros(9, bool)).value)
+def test_the_count_would_notice(change, why):
+    fixed = np.array([1, 0, 0, 0, 0, 0, 0, 0, 0], bool)
+    table = grid([[5, 6], [7, 8]], {(0, 0): (2.0, 2.0)}, fixed=fixed)
+    assert why in TabularAdjustment(table=table, weight=np.ones(9)).wrong(np.array(change, dtype=float))
 
 
 def test_least_squares_on_relations_that_depend_on_each_other():
@@ -278,31 +253,14 @@ def test_least_squares_on_relations_that_depend_on_each_other():
     assert (slope[change <= low + 1e-6] > -1e-3).all()
 
 
-@pytest.mark.skipif(BENCH is None, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_tables_of_the_reference():
-    folder = Path(str(BENCH)).parent / "bench" / "tables" / "csplib"
-    if not folder.is_dir():
-        pytest.skip("the tables of the reference are not beside the data")
+    folder = bench_folder() / "csplib"
     rows = pd.read_csv(folder / "cta_reference.csv")
     for row in rows[rows["instance"].isin(["TARGUS", "TABLE7", "TABLE8"])].itertuples():
         cells = pd.read_csv(folder / f"{row.instance}_cells.csv").fillna(0.0)
-        terms = pd.read_csv(folder / f"{row.instance}_equations.csv.gz")
-        value, none = cells["value"].to_numpy(dtype=float), np.zeros(len(cells))
-        table = CellTable(
-            value=value,
-            relations=sparse.csr_array(
-                (terms["coefficient"].to_numpy(dtype=float), (terms["equation"], terms["cell"]))
-            ),
-            lower=cells["lower_bound"].to_numpy(dtype=float),
-            upper=cells["upper_bound"].to_numpy(dtype=float),
-            primary=cells["sensitive"].to_numpy(dtype=bool),
-            fixed=none > 0,
-            cost=none,
-            lower_level=cells["lower_protection"].to_numpy(dtype=float),
-            upper_level=cells["upper_protection"].to_numpy(dtype=float),
-            sliding_level=none,
-        )
-        weight = none + 1.0 if row.weight == "1" else 1.0 / np.maximum(value, 1.0)
+        table = bench_table(cells, pd.read_csv(folder / f"{row.instance}_equations.csv.gz"))
+        table = replace(table, fixed=np.zeros(len(table), dtype=bool))
+        weight = table.cost if row.weight == "1" else 1.0 / np.maximum(table.value, 1.0)
         problem = TabularAdjustment(table=table, weight=weight, up="up" in row.directions.split())
         found = adjust_cells(problem, get_backend("highs"), Clock(None))
         assert found.proven
@@ -335,7 +293,7 @@ def table_of(seed, share=0.2):
 
 @pytest.mark.parametrize("squares", [False, True])
 @pytest.mark.parametrize("scale", [1.0, 0.05, 1 / 3])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_every_relation_adds_up_as_its_decimals_are_written(seed, squares, scale):
     """In whole numbers, in twentieths, and where values have more digits than anybody writes."""
     cells, relations = frames(table_of(seed), scale)
@@ -374,13 +332,6 @@ def test_small_costs_are_proven_like_others(squares):
     assert found[1].bound == pytest.approx(found[0].bound * 1e-13, rel=1e-5)
 
 
-def persons(counts):
-    """A record for each person of a table of counts."""
-    return pd.DataFrame(
-        [cell for cell, many in counts.items() for _ in range(many)], columns=["region", "sex"]
-    )
-
-
 FIRMS = {
     ("North", "big"): (9001, 20),
     ("North", "mid"): (533, 612, 433),
@@ -398,27 +349,6 @@ def firms(scale=Fraction(1)):
     """Firms with turnovers; all amounts times the scale."""
     lines = [(*cell, float(one * scale)) for cell, amounts in FIRMS.items() for one in amounts]
     return pd.DataFrame(lines, columns=["region", "size", "turnover"])
-
-
-def test_counts_are_not_rounded_back():
-    counts = {
-        ("N", "f"): 2,
-        ("N", "m"): 7,
-        ("N", "x"): 5,
-        ("S", "f"): 9,
-        ("S", "m"): 1,
-        ("S", "x"): 6,
-        ("E", "f"): 11,
-        ("E", "m"): 12,
-        ("E", "x"): 2,
-    }
-    made = make_table(persons(counts), ["region", "sex"], rules=["frequency=3"])
-    found = adjust_table(made)
-    sensitive = found.cells["status"] == "u"
-    assert sensitive.sum() == 3
-    assert found.cells["adjusted"].dtype == "int64"
-    moved = (found.cells["adjusted"] - found.cells["value"]).abs()
-    assert (moved[sensitive] >= 1).all()
 
 
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(1, 100), Fraction(1, 4), Fraction(1000)])

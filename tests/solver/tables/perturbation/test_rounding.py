@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from small_tables import drawn, with_margins
+from small_tables import bench_folder, bench_table, drawn, with_margins
 
-from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.inner_sums import InnerSums
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
@@ -35,44 +32,20 @@ from linkrisk.solver.tables.perturbation.rounding import (
     walked,
 )
 
-BENCH = os.environ.get("LINKRISK_DATA")
-
-
-def margins(inner):
-    """A table of any dimension with all margins, its cells in order, and its relations."""
-    inner = np.asarray(inner, dtype=float)
-    for axis in range(inner.ndim):
-        inner = np.concatenate([inner.sum(axis=axis, keepdims=True), inner], axis=axis)
-    number, rows = np.arange(inner.size).reshape(inner.shape), []
-    for axis in range(inner.ndim):
-        for line in np.moveaxis(number, axis, -1).reshape(-1, inner.shape[axis]):
-            row = np.zeros(inner.size)
-            row[line] = [-1.0, *[1.0] * (line.size - 1)]
-            rows.append(row)
-    return inner.ravel(), sparse.csr_array(np.array(rows))
-
 
 def table_of(inner, base, *, zero_restricted):
-    value, relations = margins(inner)
-    return ControlledRounding(
-        value=value,
-        relations=relations,
-        weight=np.ones(value.size),
-        base=base,
-        zero_restricted=zero_restricted,
-    )
+    return replace(with_margins(np.asarray(inner, dtype=float), base), zero_restricted=zero_restricted)
 
 
 def cheapest(inner, base, *, zero_restricted):
     """By all roundings of the inner cells: none where no one will do."""
     inner = np.asarray(inner)
-    value, _ = margins(inner)
+    value = with_margins(inner.astype(float)).value
     best = None
     reach = (0, 1) if zero_restricted else (-1, 0, 1, 2)
     for steps in itertools.product(reach, repeat=inner.size):
         moved = base * (inner // base + np.reshape(steps, inner.shape))
-        rounded, _ = margins(moved)
-        far = np.abs(rounded - value)
+        far = np.abs(with_margins(moved.astype(float)).value - value)
         if (moved < 0).any() or (zero_restricted and (far >= base).any()):
             continue
         best = far.sum() if best is None else min(best, far.sum())
@@ -125,22 +98,6 @@ def test_decimals_and_what_is_negative(inner, base):
     assert model.shape == (table.relations.shape[0], table.value.size)
 
 
-def test_what_is_summed_up_is_a_relaxed_rounding():
-    table = table_of(np.arange(24).reshape(4, 6), 5, zero_restricted=False)
-    values = summed_up(table)
-    assert table.wrong(values) is None
-    assert round_cells(table, get_backend("highs"), Clock(None)).cost <= table.cost(values)
-
-
-def test_without_time_a_relaxed_rounding_is_there():
-    clock = Clock(None)
-    clock.stop()
-    table = table_of(np.arange(27).reshape(3, 3, 3) ** 2 % 17, 5, zero_restricted=False)
-    found = round_cells(table, get_backend("highs"), clock)
-    assert table.wrong(found.values) is None
-    assert 0.0 <= found.bound <= found.cost
-
-
 @settings(max_examples=15, deadline=None)
 @given(inner=st.lists(st.integers(0, 9), min_size=4, max_size=4), base=st.integers(2, 5))
 def test_where_no_zero_restricted_one_was_found_a_relaxed_one_is_at_hand(inner, base):
@@ -191,29 +148,19 @@ def test_the_count_would_notice(change, why):
     assert "moved by a whole base" in table.wrong(values)
 
 
-def test_a_base_that_is_none():
-    with pytest.raises(FormulationError, match=r"the base 1 is none: give a whole number from 2"):
-        table_of([[1, 2], [3, 4]], 1, zero_restricted=True)
-
-
-@pytest.mark.skipif(BENCH is None, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_tables_of_the_reference():
-    folder = Path(str(BENCH)).parent / "bench" / "tables" / "tiny"
-    if not folder.is_dir():
-        pytest.skip("the tables of the reference are not beside the data")
-    cells, terms = (pd.read_csv(folder / f"tiny_{name}.csv") for name in ("cells", "equations"))
+    folder = bench_folder() / "tiny"
+    frames = [pd.read_csv(folder / f"tiny_{name}.csv") for name in ("cells", "equations")]
     for row in pd.read_csv(folder / "tiny_rounding.csv").itertuples():
-        mine = terms[terms["table"] == row.table]
-        value = cells.loc[cells["table"] == row.table, "value"].to_numpy(dtype=float)
-        places = (mine["coefficient"].to_numpy(dtype=float), (mine["equation"], mine["cell"]))
-        table = ControlledRounding(
-            value=value,
-            relations=sparse.csr_array(places, shape=(mine["equation"].max() + 1, value.size)),
-            weight=np.ones(value.size),
+        table = bench_table(*(one[one["table"] == row.table] for one in frames))
+        asked = ControlledRounding(
+            value=table.value,
+            relations=table.relations,
+            weight=table.cost,
             base=row.base,
             zero_restricted=bool(row.zero_restricted),
         )
-        found = round_cells(table, get_backend("highs"), Clock(None))
+        found = round_cells(asked, get_backend("highs"), Clock(None))
         assert (found.cost, found.proven) == (row.sum_abs_deviation, True)
 
 
@@ -272,12 +219,6 @@ def test_a_table_of_two_dimensions_has_a_whole_optimum_and_a_cube_has_none():
         assert relaxation(table, table.model(), Clock(None)).whole == whole
 
 
-def test_where_there_is_no_point_it_says_so():
-    table = drawn((3, 4))
-    wrong = replace(table, value=table.value + np.arange(table.value.size) * 7.0)
-    assert relaxation(wrong, wrong.model(), Clock(None)) is None
-
-
 @pytest.mark.parametrize("shape", [(5, 6), (6, 6, 6)])
 def test_where_the_simplex_method_has_no_time_gradients_give_the_bound(shape, monkeypatch):
     """As for 130,000 cells in three dimensions, whose bases take minutes."""
@@ -319,21 +260,6 @@ def test_where_nothing_has_time_there_is_still_a_rounding(zero_restricted, monke
     assert [one.work for one in told] == ["the relaxation", f"flips of cells, at least {found.bound:,.6g}"]
 
 
-def test_a_relaxed_rounding_begins_near_its_relaxation_too(monkeypatch):
-    near = []
-
-    def noted(table, clock, seed, point=None):
-        near.append(point)
-        return walked(table, clock, seed, point)
-
-    monkeypatch.setattr(rounding, "walked", noted)
-    for zero_restricted in (True, False):
-        table = replace(drawn((6, 6, 6), 1), zero_restricted=zero_restricted)
-        found = round_cells(table, get_backend("highs"), Clock(None))
-        assert found.proven
-    assert [None if point is None else point.shape for point in near] == [(343,), None, (343,), None]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_cells_that_no_relation_sums_up_make_all_others(seed):
     table = drawn((3, 4, 2), seed)
@@ -345,7 +271,11 @@ def test_cells_that_no_relation_sums_up_make_all_others(seed):
 
 @pytest.mark.parametrize(
     "relations",
-    [[[1.0, 1.0, -1.0, -1.0]], [[1.0, 1.0, 1.0, 1.0]], [[-1.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0]]],
+    [
+        [[1.0, 1.0, -1.0, -1.0]],
+        [[1.0, 1.0, 1.0, 1.0]],
+        [[-1.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0]],
+    ],
 )
 def test_where_nothing_says_what_is_summed_up(relations):
     relations = sparse.csr_array(np.array(relations))
@@ -355,14 +285,8 @@ def test_where_nothing_says_what_is_summed_up(relations):
     )
     assert walked(table, Clock(None)) is None
     assert summed_up(table) is None
-
-
-def test_totals_of_totals_that_are_half_of_a_sum_are_left_to_others():
-    relations = sparse.csr_array(np.array([[-2.0, 1.0, 1.0]]))
-    table = ControlledRounding(
-        value=np.array([3.0, 3.0, 3.0]), relations=relations, weight=np.ones(3), base=5, zero_restricted=True
-    )
-    assert walked(table, Clock(None)) is None
+    halves = sparse.csr_array(np.array([[-2.0, 1.0, 1.0, 0.0]]))  # a total that is half of a sum
+    assert walked(replace(table, relations=halves), Clock(None)) is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -382,7 +306,7 @@ def test_it_adds_up_and_where_it_is_zero_restricted_it_is_no_cheaper_than_the_le
 def test_where_there_is_none_it_says_none():
     """Cubes of zeros and ones, to base 2: some have none."""
     found, none = 0, 0
-    for inner in list(product((0.0, 1.0), repeat=8))[::5]:
+    for inner in list(product((0.0, 1.0), repeat=8))[::11]:
         table = with_margins(np.array(inner).reshape(2, 2, 2), 2)
         right = table.wrong(walked(table, Clock(None))) is None
         try:
@@ -393,9 +317,9 @@ def test_where_there_is_none_it_says_none():
             continue
         assert least.zero_restricted
         found += right
-    assert found + none == 52
+    assert found + none == 24
     assert none > 0
-    assert found > 40
+    assert found > 18
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (12, 12, 12), (30, 10, 8)])
@@ -404,36 +328,3 @@ def test_of_larger_tables_it_finds_one_that_is_near_the_nearest_multiples(shape)
     values = walked(table, Clock(None))
     assert table.wrong(values) is None
     assert table.least <= table.cost(values) < 1.25 * table.least
-
-
-def test_near_the_relaxation_it_is_cheaper():
-    table = drawn((12, 12, 12))
-    relaxed = linear_program(table.model(), LinearOptions()).solve()
-    near = walked(table, Clock(None), near=relaxed.point)
-    assert table.wrong(near) is None
-    assert relaxed.objective - 1e-6 <= table.cost(near) < table.cost(walked(table, Clock(None)))
-
-
-def test_what_is_weighed_more_changes_less():
-    inner = np.random.default_rng(3).integers(0, 60, (10, 10, 6)).astype(float)
-    even = with_margins(inner)
-    heavy = np.random.default_rng(4).random(even.value.size) < 0.1
-    uneven = with_margins(inner, weight=np.where(heavy, 20.0, 1.0))
-    away = [np.abs(walked(table, Clock(None)) - even.value)[heavy].sum() for table in (even, uneven)]
-    assert away[1] < away[0]
-
-
-def test_chance_is_that_of_the_seed():
-    table = drawn((8, 8, 8))
-    first, again, other = (walked(table, Clock(None), seed) for seed in (1, 1, 2))
-    assert (first == again).all()
-    assert not (first == other).all()
-
-
-def test_without_time_it_is_made_no_cheaper():
-    clock, table = Clock(None), drawn((12, 12, 12))
-    at_rest = table.cost(walked(table, clock))
-    clock.stop()
-    hasty = walked(table, clock)
-    assert table.wrong(hasty) is None
-    assert table.cost(hasty) > at_rest

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_tables import random_table
 from scipy import sparse
-from scipy.optimize import linprog
-from small_tables import table_of
+from small_tables import bench_folder, bench_table, cheapest, insider, plain_interval, protects, table_of
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.tables.cell_table import CellTable
+from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.formulations.tables.reach import reach
 from linkrisk.formulations.tables.suppression_model import suppression_model
 from linkrisk.solver.backends.base import SolveOptions
@@ -26,50 +23,12 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.attacks import Attacker
 from linkrisk.solver.tables.attackers.audit import audit
+from linkrisk.solver.tables.operations.suppress_and_audit import from_insiders_too
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
+from linkrisk.solver.tables.suppression.large_tables import suppress_large
 from linkrisk.solver.tables.suppression.patterns import Witnesses
-
-BENCH = os.environ.get("LINKRISK_DATA")
-
-
-def plain_interval(table, suppressed, cell):
-    """The attacker's programs on values, not deviations, with dense rows."""
-    low = np.where(suppressed, table.lower, table.value)
-    high = np.where(suppressed, table.upper, table.value)
-    goal = np.zeros(len(table))
-    goal[cell] = 1.0
-    rows = table.relations.toarray()
-    bounds = list(zip(low, high, strict=True))
-    ends = [linprog(sign * goal, A_eq=rows, b_eq=np.zeros(len(rows)), bounds=bounds) for sign in (1, -1)]
-    return ends[0].fun, -ends[1].fun
-
-
-def protects(table, suppressed):
-    for cell in np.flatnonzero(table.primary):
-        low, high = plain_interval(table, suppressed, cell)
-        down, up = table.value[cell] - low, high - table.value[cell]
-        levels = (table.lower_level[cell], table.upper_level[cell], table.sliding_level[cell])
-        if down < levels[0] - 1e-7 or up < levels[1] - 1e-7 or up + down < levels[2] - 1e-7:
-            return False
-    return True
-
-
-def cheapest(table):
-    """Over all patterns, the cheapest first; None where there is none."""
-    free = np.flatnonzero(table.free)
-    inside = table.relations.toarray() != 0
-    patterns = []
-    for bits in product((False, True), repeat=free.size):
-        suppressed = table.primary.copy()
-        suppressed[free] = bits
-        if not (inside[:, suppressed].sum(axis=1) == 1).any():
-            patterns.append((table.cost[suppressed & table.free].sum(), suppressed))
-    for cost, suppressed in sorted(patterns, key=lambda one: one[0]):
-        if protects(table, suppressed):
-            return cost
-    return None
-
+from linkrisk.solver.tables.suppression.reachability import unreachable
 
 cells = st.lists(st.integers(0, 12), min_size=6, max_size=6)
 
@@ -237,43 +196,81 @@ def test_tables_that_are_none(change, message):
         )
 
 
-@pytest.mark.skipif(BENCH is None, reason="needs public data: set LINKRISK_DATA to its folder")
 def test_tables_of_the_reference():
     """Tables that the reference program has protected: never dearer, and proven where it proved."""
-    folder = Path(str(BENCH)).parent / "bench" / "tables"
-    if not folder.is_dir():
-        pytest.skip("there are no tables of the reference beside the public data")
-    cells_, equations = (pd.read_csv(folder / "tiny" / f"tiny_{what}.csv") for what in ("cells", "equations"))
-    for _, row in pd.read_csv(folder / "tiny" / "tiny_optima.csv").iterrows():
-        own = cells_[cells_["table"] == row["table"]].reset_index(drop=True)
-        terms = equations[equations["table"] == row["table"]]
-        primary = (own["status"] == "u").to_numpy()
-        value = own["value"].to_numpy(float)
-        table = CellTable(
-            value=value,
-            relations=sparse.csr_array(
-                (terms["coefficient"].astype(float), (terms["equation"], terms["cell"]))
-            ),
-            lower=own["lower_bound"].to_numpy(float),
-            upper=own["upper_bound"].to_numpy(float),
-            primary=primary,
-            fixed=(own["status"] == "z").to_numpy(),
-            cost=np.maximum(value, 1.0) if row["cost"] == "value" else np.ones(value.size),
-            lower_level=np.where(primary, own["lower_protection"], 0.0),
-            upper_level=np.where(primary, own["upper_protection"], 0.0),
-            sliding_level=np.zeros(value.size),
-        )
+    folder = bench_folder() / "tiny"
+    frames = [pd.read_csv(folder / f"tiny_{what}.csv") for what in ("cells", "equations")]
+    for _, row in pd.read_csv(folder / "tiny_optima.csv").iterrows():
+        own, terms = (one[one["table"] == row["table"]].reset_index(drop=True) for one in frames)
+        table = bench_table(own, terms)
+        cost = np.maximum(table.value, 1.0) if row["cost"] == "value" else table.cost
+        table = replace(table, cost=cost, fixed=(own["status"] == "z").to_numpy())
         found = suppress_cells(table, get_backend("highs"), Clock(None))
         assert (found.cost, found.bound) == (row["optimum"], row["optimum"])
         assert audit(table, found.suppressed).passed
 
 
-def test_a_cell_in_part_counts_for_that_part_of_the_level():
-    """By its bounds a tenth of each cell does for the level; a row that is cut to the level says not."""
-    table = table_of([[5, 90, 90], [90, 90, 90], [90, 90, 90]], {(0, 0): (5, 5)})
-    separator = CapacityCuts(table)
-    point = np.where(table.primary, 1.0, 0.1)
-    cuts = separator(point)
-    assert cuts.count
-    assert (cuts.matrix @ point < cuts.lower - 0.05).any()
-    assert (cuts.matrix @ (~table.fixed).astype(float) >= cuts.lower).all()
+# Sliding levels that ask for all the way that there is: met by cells that go to both ends
+
+
+def table(inner, insiders=()) -> CellTable:
+    """A cell that may be anything up to 1000: how far it goes is what the others of its relations let it."""
+    made = table_of(inner, {(0, 0): (1, 1)})
+    made = replace(
+        made,
+        upper=np.where(made.primary, 1000.0, made.upper),
+        lower_level=np.zeros(len(made)),
+        upper_level=np.zeros(len(made)),
+        fixed=made.fixed | (np.arange(len(made)) == 0),
+    )
+    made = replace(made, insiders=tuple(insider(made, known) for known in insiders))
+    (cell,) = np.flatnonzero(made.primary)
+    views = (made, *(made.seen_by(one) for one in made.insiders))
+    ends = [plain_interval(view, ~made.fixed, cell) for view in views]
+    all_the_way = min(high - low for low, high in ends) * (1.0 - 1e-12)
+    return replace(made, sliding_level=np.where(made.primary, all_the_way, 0.0))
+
+
+INNER = [
+    [[22, 31, 9], [17, 8, 40], [25, 12, 6]],
+    [[90, 7, 6], [5, 8, 40], [3, 12, 6]],
+    [[50, 7.3, 6.1], [5.7, 8.9, 40.3], [3.1, 12.7, 6.9]],
+]
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("method", ["optimal", "modular", "heuristic"])
+def test_from_outsiders(inner, method):
+    asked = table(inner)
+    clock = Clock(None)
+    found = (
+        suppress_cells(asked, None, clock) if method == "optimal" else suppress_large(asked, method, clock)
+    )
+    assert protects(replace(asked, sliding_level=asked.sliding_level * (1.0 - 1e-5)), found.suppressed)
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("method", ["optimal", "modular"])
+def test_from_insiders(inner, method):
+    asked = table(inner, [{10: None}])
+    clock = Clock(None)
+    if method == "optimal":
+        found = suppress_cells(asked, None, clock)
+    else:
+        found = from_insiders_too(asked, suppress_large(asked, method, clock), clock)
+    assert protects(replace(asked, sliding_level=asked.sliding_level * (1.0 - 1e-5)), found.suppressed)
+
+
+@pytest.mark.parametrize("seed", [108, 114])
+def test_a_level_that_was_lowered_as_far_as_it_goes(seed):
+    generator = np.random.default_rng(seed)
+    made = random_table(generator, ((3, 3), (3, 3)), share=0.2)
+    known = np.sort(generator.choice(len(made), 4, replace=False))
+    someone = Insider("a", known, made.value[known], made.value[known])
+    beyond = [one for one in unreachable(replace(made, insiders=(someone,))) if one.owner]
+    assert any(one.demand.up and one.demand.down for one in beyond)
+    levels = {(one.demand.cell, one.demand.up, one.demand.down): one.found for one in beyond}
+    asked = replace(made, insiders=(replace(someone, lowered=levels),))
+    found = suppress_cells(asked, None, Clock(None))
+    short = {key: level * (1.0 - 1e-5) for key, level in levels.items()}
+    assert protects(replace(made, insiders=(replace(someone, lowered=short),)), found.suppressed)

@@ -1,7 +1,8 @@
-"""What the search adds to its relaxation: rows and bounds hold for every pattern that protects."""
+"""Branch and cut for patterns: rows, bounds, exclusion and neighbourhoods keep what protects."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -15,13 +16,19 @@ from scipy.optimize import linprog
 from small_tables import plain_short
 
 from linkrisk.formulations.programs import Cuts
-from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows, capacity_row
+from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.suppression import branch_and_cut
+from linkrisk.solver.tables.suppression.branch_and_cut import (
+    BranchAndCut,
+    Exclusion,
+    Part,
+)
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
+from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports, Thinning, protection
 from linkrisk.solver.tables.suppression.pattern import unit_of
 from linkrisk.solver.tables.suppression.relaxation import Relaxation, rounded, rounding_cuts
 
@@ -86,12 +93,6 @@ def test_any_multipliers_give_a_bound(seed):
     assert bound >= float(exact) - 1e-9 * (1.0 + abs(float(exact)))
 
 
-def test_a_relaxation_without_points_has_no_bound_from_above():
-    cuts = Cuts(sparse.csr_array(np.array([[1.0, 1.0]])), np.array([3.0]), np.array([np.inf]))
-    solved = Relaxation(cuts, np.ones(2), np.zeros(2), np.ones(2)).solve()
-    assert (solved.bound, solved.optimal) == (np.inf, False)
-
-
 def test_what_is_decided_goes_to_the_right_hand_sides():
     generator = np.random.default_rng(4)
     whole, *_ = covering(generator, 6, 9)
@@ -108,16 +109,6 @@ def test_what_is_decided_goes_to_the_right_hand_sides():
     assert part.whole_point(second.point)[[2, 5, 7]].tolist() == [1.0, 1.0, 0.0]
     assert part.bounds_where(np.array([7]), np.array([], dtype=int)) is None
     assert part.bounds_where(np.array([2]), np.array([7])) is not None
-
-
-def test_what_is_decided_stays_so():
-    whole, _, _, _ = covering(np.random.default_rng(1), 4, 5)
-    none = np.zeros(5, dtype=bool)
-    one, two = np.arange(5) == 1, np.arange(5) == 2
-    whole.decide(one, two)
-    whole.decide(two, one)
-    whole.decide(none, none)
-    assert (whole.lower[[1, 2]].tolist(), whole.upper[[1, 2]].tolist()) == ([0.0, 1.0], [0.0, 1.0])
 
 
 def protecting(table):
@@ -156,18 +147,6 @@ def test_no_row_cuts_off_a_pattern_that_protects(seed):
             kept = cuts.matrix @ suppressed >= cuts.lower - 1e-9
             assert kept[:capacity].all()
             assert kept.all() or has_bridge
-
-
-def test_a_row_without_what_is_given():
-    """10 are wanted, 4 are there; of what may give 20, 3 and 6, the first is enough for what is left."""
-    reach = np.array([4.0, 20.0, 3.0, 6.0, 0.0])
-    cells, coefficients, right = capacity_row(reach, 10.0, np.array([True, False, False, False, False]))
-    assert (cells.tolist(), coefficients.tolist()) == ([1, 2, 3], [1.0, 0.5, 1.0])
-    assert right == pytest.approx(1.0)
-    cells, coefficients, _ = capacity_row(reach, 10.0)
-    assert coefficients.tolist() == [0.4, 1.0, 0.3, 0.6]
-    enough = capacity_row(reach, 10.0, np.array([False, True, False, False, False]))
-    assert enough[1].tolist() == coefficients.tolist()
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -212,3 +191,69 @@ def test_many_demands_are_looked_at_together(seed, monkeypatch):
     assert separator.open
     with pytest.raises(OutOfTimeError):
         separator.holds(table.primary)
+
+
+# The last units between cost and bound, and neighbourhoods of the best pattern
+
+
+def drawn(seed, shape=((3, 3), (3, 3), (2, 2)), unit=True):
+    table = random_table(np.random.default_rng(seed), shape, share=0.15, zeros=0.0)
+    return replace(table, cost=np.ones(len(table))) if unit else table
+
+
+def searched_up_to(table, most, nodes=np.inf):
+    """A search that begins with all cells suppressed, for patterns that cost no more."""
+    separator, objective = CapacityCuts(table), np.where(table.free, table.cost, 0.0)
+    limits = (table.primary.astype(float), (~table.fixed).astype(float))
+    supports = Supports(separator, Thinning(table, separator.holds))
+    part = Part(Relaxation(alone_rows(table), objective, *limits), supports, nodes)
+    incumbent = Incumbent(~table.fixed, objective, whole=True).up_to(most)
+    search = BranchAndCut(table, separator, part, incumbent, 0.0)
+    search.run(Clock(None), lambda _: None, lambda: False)
+    return search
+
+
+@pytest.mark.parametrize(("seed", "unit"), [(0, True), (1, False), (2, True), (3, False)])
+def test_the_unit_below_the_optimum_is_excluded_and_the_optimum_is_found(seed, unit):
+    table = drawn(seed, unit=unit)
+    least = suppress_cells(table, None, Clock(None))
+    below = searched_up_to(table, least.cost - 1.0)
+    assert below.bound == least.cost
+    at = searched_up_to(table, least.cost)
+    assert (at.cost, at.bound) == (least.cost, least.cost)
+    assert not plain_short(table, at.best)
+
+
+def test_a_search_that_excludes_at_once_finds_the_same(monkeypatch):
+    asked = []
+
+    class Noted(Exclusion):
+        def searched(self, *, excluded):
+            asked.append(excluded)
+            super().searched(excluded=excluded)
+
+    tables = [drawn(seed, ((4, 4), (4, 4), (2, 2))) for seed in (1, 5)]
+    before = [suppress_cells(table, None, Clock(None)) for table in tables]
+    monkeypatch.setattr(steering, "NODES_BEFORE_EXCLUSION", 1)
+    monkeypatch.setattr(steering, "EXCLUSION_LAST_UNIT", 1)
+    monkeypatch.setattr(branch_and_cut, "Exclusion", Noted)
+    for table, least in zip(tables, before, strict=True):
+        found = suppress_cells(table, None, Clock(None))
+        assert (found.cost, found.bound) == (least.cost, least.bound)
+        assert not plain_short(table, found.suppressed)
+    assert any(asked)
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+def test_with_many_of_them_the_optimum_is_the_same(monkeypatch, seed):
+    table = random_table(np.random.default_rng(seed), [(6, 6), (6, 6)], share=0.3, level=0.3)
+    plain = suppress_cells(table, None, Clock(None))
+    monkeypatch.setattr(steering, "NODES_BEFORE_NEIGHBOURHOODS", 0)
+    monkeypatch.setattr(steering, "NEIGHBOURHOOD_CELLS", (6, 8))
+    monkeypatch.setattr(steering, "NEIGHBOURHOOD_SHARE", 2.0)
+    monkeypatch.setattr(steering, "THINNED_FIRST_NODES", 0)
+    monkeypatch.setattr(steering, "ROOT_HEURISTIC_ROUNDS", ())
+    found = suppress_cells(table, None, Clock(None))
+    assert found.proven
+    assert found.cost == plain.cost == plain.bound
+    assert not plain_short(table, found.suppressed)

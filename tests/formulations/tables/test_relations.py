@@ -1,21 +1,23 @@
-"""Bridges of implied relations: what is found is implied, and in a line that is all there is."""
+"""Relations of a table: bridges that they imply, a basis of all movements, subtables."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tables import random_table
+from random_tables import linked_table, random_table, tree
 from scipy import sparse
 from scipy.optimize import linprog
 from small_tables import CIRCLE, circle_table, circles
 
 from linkrisk.formulations.tables.implied_relations import ImpliedBridges
+from linkrisk.formulations.tables.kernel import kernel
 from linkrisk.formulations.tables.lines import in_circles
+from linkrisk.formulations.tables.subtables import subtables, totals
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 
 
@@ -153,3 +155,95 @@ def test_odd_coefficients_and_tables_without_relations_are_left_alone():
     table = circle_table(np.random.default_rng(3), [CIRCLE], share=0.0, zeros=0.0)
     for relations in (0.5 * table.relations, sparse.csr_array(table.relations[:0])):
         assert not ImpliedBridges(replace(table, relations=sparse.csr_array(relations))).any
+
+
+# A basis of all movements: each keeps the relations, and there are as many as there can be
+
+
+SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]
+
+
+def agrees(relations):
+    basis = kernel(relations).toarray()
+    cells = relations.shape[1]
+    assert np.abs(relations @ basis).max(initial=0.0) < 1e-9
+    assert basis.shape == (cells, cells - np.linalg.matrix_rank(relations.toarray()))
+    assert np.linalg.matrix_rank(basis) == basis.shape[1]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), shape=st.sampled_from(SHAPES), part=st.booleans())
+def test_of_a_table_and_of_a_part_of_it(seed, shape, part):
+    generator = np.random.default_rng(seed)
+    relations = random_table(generator, shape).relations
+    chosen = generator.random(relations.shape[1]) < (0.7 if part else 1.0)
+    agrees(sparse.csr_array(relations[:, np.flatnonzero(chosen)]))
+
+
+@pytest.mark.parametrize("common", [1.0, 0.5])
+def test_of_linked_tables_whose_relations_follow_from_each_other(common):
+    agrees(linked_table(np.random.default_rng(0), 6, [(3, 3)], common=common).relations)
+
+
+def test_of_any_coefficients():
+    generator = np.random.default_rng(1)
+    agrees(sparse.csr_array(generator.integers(-3, 4, (6, 10)).astype(float)))
+
+
+def test_of_no_relations():
+    basis = kernel(sparse.csr_array((0, 3)))
+    assert (basis.toarray() == np.eye(3)).all()
+
+
+def test_of_cells_that_cannot_move():
+    assert kernel(sparse.csr_array(np.eye(3))).shape == (3, 0)
+
+
+# Subtables found from relations alone: those that the codes of a table say, whatever the dimensions
+
+
+def by_codes(dimensions):
+    """Cells of every subtable: for each variable a code with those right below it."""
+    trees = [tree(*one) for one in dimensions]
+    number = np.arange(int(np.prod([count for count, _ in trees]))).reshape([count for count, _ in trees])
+    choices = product(*([[total, *parts] for total, parts in relations] for _, relations in trees))
+    return {frozenset(number[np.ix_(*one)].ravel().tolist()) for one in choices}
+
+
+@pytest.mark.parametrize(
+    "dimensions", [[(5, 5)], [(4, 4), (3, 3)], [(9, 3), (4, 2)], [(4, 2), (4, 2), (3, 3)], [(2, 2)] * 4]
+)
+def test_they_are_those_of_the_codes(dimensions):
+    table = random_table(np.random.default_rng(0), dimensions)
+    found = subtables(table.relations, most_cells=100_000)
+    assert {frozenset(one.cells.tolist()) for one in found} == by_codes(dimensions)
+    depths = [one.depth for one in found]
+    assert depths == sorted(depths)
+    assert found[0].depth == 0
+    every = np.concatenate([one.relations for one in found])
+    assert np.unique(every).size == table.relations.shape[0]
+    for one in found:
+        inside = np.unique(sparse.csr_array(table.relations)[one.relations].indices)
+        assert inside.tolist() == one.cells.tolist()
+
+
+def test_a_large_one_of_three_variables_is_split():
+    table = random_table(np.random.default_rng(0), [(4, 4)] * 3)
+    whole = subtables(table.relations)
+    assert [one.cells.size for one in whole] == [125]
+    parts = subtables(table.relations, most_cells=60)
+    assert {one.cells.size for one in parts} == {25}
+    assert len(parts) == 15
+    assert np.unique(np.concatenate([one.relations for one in parts])).size == table.relations.shape[0]
+
+
+def test_relations_that_fit_no_other_are_alone():
+    """A linked table: a cell has two ways of being split that have no parts in common."""
+    relations = sparse.csr_array([[-1.0, 1, 1, 0, 0], [-1, 0, 0, 1, 1], [0, 1, -1, 0, 0]])
+    assert [one.relations.tolist() for one in subtables(relations)] == [[0], [1], [2]]
+
+
+def test_totals():
+    """The cell with a sign of its own, whichever it is; of two cells that with the sign that is usual."""
+    relations = sparse.csr_array([[1.0, -1, -1, 0], [0, 0, -1, 1], [1, 1, -1, -1], [0, 3, 2, 1]])
+    assert totals(relations).tolist() == [0, 3, 0, 1]
