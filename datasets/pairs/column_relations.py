@@ -20,7 +20,7 @@ ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256",
 _HEX = r"[0-9a-fA-F]{6,128}"
 
 _FEW = 20
-"""Records by which an algorithm is told."""
+"""Records by which an algorithm is recognised."""
 
 
 def digests_like(before: pd.Series, after: pd.Series) -> pd.Series:
@@ -135,7 +135,7 @@ def in_order(column: pd.Series) -> FloatArray:
     return np.where(codes < 0, np.nan, codes)
 
 
-def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArray:
+def recognised_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArray:
     """Which records one released column tells by itself to somebody who knows it, shape (before,).
 
     Where its values are recoded, each to one other, they are alone with what their value has become. Numbers
@@ -144,7 +144,7 @@ def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArr
     codes = cell_codes(before, after, loosely=True).second
     becomes = np.where(codes < 0, np.nan, codes.astype(np.float64))[partner]
     shown = ValueMap.of(in_order(before), becomes)
-    told = (
+    recognised = (
         alone(codes)[partner]
         if shown is not None and shown.by_evidence
         else np.zeros(len(before), dtype=np.bool_)
@@ -152,17 +152,19 @@ def told_by(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArr
     if are_numeric(before, after):
         first, second = in_order(before), in_order(after)
         by_value = _nearest(first, second, partner)
-        return max((told, by_value, _nearest(_ranks(first), _ranks(second), partner)), key=np.count_nonzero)
-    return told
+        return max(
+            (recognised, by_value, _nearest(_ranks(first), _ranks(second), partner)), key=np.count_nonzero
+        )
+    return recognised
 
 
 def by_words(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolArray:
     """Which of the first records a text tells: their partner's has more of their words than any other."""
-    told = np.zeros(len(before), dtype=np.bool_)
+    recognised = np.zeros(len(before), dtype=np.bool_)
     some = np.flatnonzero((before.notna().to_numpy()) & (after.notna().to_numpy()[partner]))[:MOST_TEXTS]
     texts = [side.iloc[rows].astype(str) for side, rows in ((before, some), (after, partner[some]))]
     if not some.size or any(side.str.strip().str.count(" ").mean() < 1.0 for side in texts):
-        return told
+        return recognised
     words = [side.str.lower().str.split().map(frozenset) for side in texts]
     code = {word: at for at, word in enumerate({word for side in words for text in side for word in text})}
     has = np.zeros((2, some.size, len(code)), dtype=np.float32)
@@ -174,8 +176,8 @@ def by_words(before: pd.Series, after: pd.Series, partner: IndexArray) -> BoolAr
     alike = both / np.maximum(many[0][:, None] + many[1] - both, 1.0)
     own = alike.diagonal().copy()
     np.fill_diagonal(alike, -1.0)
-    told[some] = own > alike.max(axis=1)
-    return told
+    recognised[some] = own > alike.max(axis=1)
+    return recognised
 
 
 def _ranks(values: FloatArray) -> FloatArray:
@@ -204,7 +206,7 @@ def alone(codes: npt.NDArray[np.intp] | npt.NDArray[np.int64]) -> BoolArray:
 
 
 PARTS_OF = 1_000
-"""Records by which parts are told to go with columns of the original."""
+"""Records by which parts are recognised to go with columns of the original."""
 
 _LONGEST = 16
 """Characters from the beginning that are looked at one by one and in pairs."""

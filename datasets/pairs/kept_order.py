@@ -20,7 +20,7 @@ from linkrisk.datasets.pairs.column_relations import in_order
 from linkrisk.errors import called
 
 MOST_RECORDS = 2_000
-"""Records by which it is told what a release is sorted by."""
+"""Records by which it is text what a release is sorted by."""
 
 _SURE = 6.0
 """Standard deviations that an order is away from chance."""
@@ -61,12 +61,12 @@ class KeptOrder:
             stand += ", and within that in its order" if self.as_original else ""
         who = "has the records in that order" if self.as_original else known
         many = f"{len(self.right):,} records"
-        told = f"finds {self.right.sum():,.0f} of {many} by their places alone"
-        told += "" if self.right.min() >= 1.0 else ", and others nearly"
+        text = f"finds {self.right.sum():,.0f} of {many} by their places alone"
+        text += "" if self.right.min() >= 1.0 else ", and others nearly"
         if self.right.sum() < 1.0:
-            told = f"knows nearly where the {many} are"
+            text = f"knows nearly where the {many} are"
         return (
-            f"the released records {stand}: whoever {who} {told} (`mask` with {called('shuffle', True)} puts "
+            f"the released records {stand}: whoever {who} {text} (`mask` with {called('shuffle', True)} puts "
             "them in another order)"
         )
 

@@ -28,8 +28,8 @@ from linkrisk.datasets.pairs.column_relations import (
     goes_with,
     has_parts,
     parts,
+    recognised_by,
     telling_part,
-    told_by,
 )
 from linkrisk.datasets.pairs.kept_order import KeptOrder, kept_order
 from linkrisk.errors import called
@@ -65,7 +65,7 @@ class ColumnLeftIn:
     column: str
     # whom it tells: of an identifier, records that have their own value; of a column that was released as it
     # was, records that are alone with their value in the masked file; of one that was masked, those that
-    # `told_by` counts
+    # `recognised_by` counts
     records: int
     original: str = ""  # what the original calls it, where that is another name
     part: str = ""  # what part of its values is meant, where it is not all of them
@@ -235,7 +235,7 @@ class _Search:
             return
         before = self.original.frame[source].iloc[self.rows]
         if goes_with(self._codings(source), codings(after.iloc[self.partner[self.some]])):
-            told = int(told_by(before, after, self.partner).sum())
+            told = int(recognised_by(before, after, self.partner).sum())
             self.changed.append(ColumnLeftIn(name, told, "" if name == source else source))
         else:
             self._text(name, source)
@@ -276,7 +276,7 @@ class _Search:
                 part, source = found
                 self.changed = [one for one in self.changed if (one.column, one.original) != (name, source)]
                 before = self.original.frame[source].iloc[self.rows]
-                many = int(told_by(before, parts(frame[name])[part], self.partner).sum())
+                many = int(recognised_by(before, parts(frame[name])[part], self.partner).sum())
                 self.changed.append(ColumnLeftIn(name, many, source, part))
 
     def source_of(self, name: str) -> str | None:

@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import Demand
-from linkrisk.formulations.tables.crowd import Crowd
 
 _CLOSE = 1e-9
 """Residual of a relation with decimal coefficients, relative to its terms; integral ones must sum to 0."""
@@ -48,15 +48,15 @@ class IntegerWitnesses:
 
     Parameters
     ----------
-    crowd : Crowd
+    knowledge : AttackerKnowledge
         The attackers of a table.
     most : int
         As many are kept, the latest.
     """
 
-    def __init__(self, crowd: Crowd, most: int = 20_000) -> None:
-        table = crowd.table
-        self._crowd, self._most = crowd, most
+    def __init__(self, knowledge: AttackerKnowledge, most: int = 20_000) -> None:
+        table = knowledge.table
+        self._knowledge, self._most = knowledge, most
         self._by_cell = sparse.csc_array(table.relations)
         self._below, self._above = table.below, table.above
         self._rows: list[Whole] = []
@@ -86,7 +86,7 @@ class IntegerWitnesses:
     def _kept_one(self, cells: LongArray, moved: FloatArray) -> Whole | None:
         if not ((-self._below[cells] <= moved) & (moved <= self._above[cells])).all():
             return None
-        one = Whole(cells, moved, self._crowd.excluding(cells, moved))
+        one = Whole(cells, moved, self._knowledge.excluding(cells, moved))
         key = cells.tobytes() + moved.tobytes()
         if cells.size and key not in self._kept:
             self._kept.add(key)

@@ -93,11 +93,11 @@ Patch = tuple[str, Any]
 SWITCHES: dict[str, dict[str, tuple[Patch, ...]]] = {
     "tables": {
         "rounding cuts": ((f"{_SUPPRESSION}.branch_and_cut:rounding_cuts", _no_rows),),
-        "neighbourhoods": ((f"{_SUPPRESSION}.branch_and_cut:WholeSearch._look_near", _nothing),),
+        "neighbourhoods": ((f"{_SUPPRESSION}.branch_and_cut:WholeSearch._search_neighbourhoods", _nothing),),
         "exclusion": ((f"{_SUPPRESSION}.branch_and_cut:WholeSearch._exclude", _nothing),),
         "supports of points": ((f"{_SUPPRESSION}.incumbent:Supports.__call__", _nothing),),
         "patterns of points at the root": ((f"{_STEERING}:ROOT_HEURISTIC_ROUNDS", ()),),
-        "conflict weights": ((f"{_SUPPRESSION}.branching:Contradictions.found", _nothing),),
+        "conflict weights": ((f"{_SUPPRESSION}.branching:Conflicts.found", _nothing),),
         "strong branching": (
             (f"{_SUPPRESSION}.branching:_FEW", Changed({"most": 0})),
             (f"{_SUPPRESSION}.branching:_MANY", Changed({"most": 0})),
@@ -109,11 +109,12 @@ SWITCHES: dict[str, dict[str, tuple[Patch, ...]]] = {
         "seen deviations": ((f"{_ATTACKERS}.attacks:Seen.reach", _unseen),),
         "own simplex method": ((f"{_STEERING}:OWN_SIMPLEX_RELATIONS", -1),),
         "all levels at once": ((f"{_STEERING}:LEAST_ENERGY_RELATIONS", 10**9),),
-        "few cells first": ((f"{_STEERING}:CHEAPEST_CELLS", 10**6),),
         "thinning": ((f"{_SUPPRESSION}.incumbent:Thinning.__call__", _same),),
         "demands together": ((f"{_STEERING}:SEEN_AT_ONCE_DEMANDS", 10**9),),
     },
     "large": {
+        "implied bridges": ((f"{_SUPPRESSION}.capacity_cuts:ImpliedBridges", _no_bridges),),
+        "seen deviations": ((f"{_ATTACKERS}.attacks:Seen.reach", _unseen),),
         "all levels at once": ((f"{_SUPPRESSION}.large_tables:_Search._at_once", _nothing),),
         "pool": ((f"{_STEERING}:LEAST_ENERGY_PATIENCE", 1),),
         "cells around": ((f"{_STEERING}:RADII", ()),),
@@ -122,7 +123,6 @@ SWITCHES: dict[str, dict[str, tuple[Patch, ...]]] = {
         "wider blocks": ((f"{_SUPPRESSION}.modular:Modular.widen", _nothing),),
         "rounding cuts": ((f"{_SUPPRESSION}.modular:Modular._rounded_rows", _nothing),),
         "thinning": ((f"{_SUPPRESSION}.repair:Thinning.run", _zero),),
-        "few cells first": ((f"{_STEERING}:CHEAPEST_CELLS", 10**6),),
         "least energy in audits": ((f"{_ATTACKERS}.least_energy:may_do", lambda _: False),),
     },
 }

@@ -25,7 +25,7 @@ from linkrisk.solver.charts.theme import (
     named,
     points,
     ranged,
-    told,
+    tooltip,
     written,
 )
 from linkrisk.solver.schemas.keys import Json
@@ -235,7 +235,7 @@ def _squares(
     base = named().encode(
         y=alt.Y("a:O", **lines(list(map(cut, rows)), 0.03)),
         x=alt.X("b:O", **above),
-        tooltip=told({"e": "row", "f": "column", "h": "value"}),
+        tooltip=tooltip({"e": "row", "f": "column", "h": "value"}),
     )
     dark = alt.Scale(domain=[0, 1], range=[0.04, 0.75])
     square = base.mark_rect(stroke=INK, strokeOpacity=0.2).encode(

@@ -28,7 +28,7 @@ from linkrisk.solver.charts.theme import (
     name_of,
     named,
     share,
-    told,
+    tooltip,
     written,
 )
 from linkrisk.solver.schemas.keys import Json
@@ -136,8 +136,8 @@ def _parts(attributes: list[str]) -> Picture:
         "yOffset": alt.YOffset("to:N", scale=alt.Scale(domain=list(TO), paddingInner=0.1)),
     }
     dashes = alt.Scale(domain=list(TO), range=[[1, 0], [4, 2]])
-    pointed = told({"attribute": "attribute", "to": "to the"})
-    pointed += told({"contribution:Q": "adds"}, format=".4~g")
+    pointed = tooltip({"attribute": "attribute", "to": "to the"})
+    pointed += tooltip({"contribution:Q": "adds"}, format=".4~g")
     drawn = {
         "x": alt.X("begin:Q", title="distance", axis=alt.Axis(tickCount=4, format=".2~g")),
         "x2": "end:Q",
@@ -263,7 +263,7 @@ def _stacked(rows: list[list[Any]], used: list[str], names: list[str]) -> Pictur
         y=alt.Y("a:N", sort=None, scale=alt.Scale(domain=names, padding=0.2), axis=alt.Axis(title=None)),
         x=alt.X("b:Q", title="share of records, %", stack="zero", scale=WHOLE, axis=alt.Axis(tickCount=5)),
         order="c:O",
-        tooltip=told({"a": "attack", "e": "rank", "f": "share"}),
+        tooltip=tooltip({"a": "attack", "e": "rank", "f": "share"}),
     )
     fills = alt.Scale(domain=used, range=[_FILLS[name] for name in used])
     legend = alt.Legend(title="rank of the partner", symbolType="square")

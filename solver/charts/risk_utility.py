@@ -21,7 +21,7 @@ from linkrisk.solver.charts.theme import (
     listed,
     named,
     share,
-    told,
+    tooltip,
     worst_said,
     written,
 )
@@ -238,7 +238,7 @@ def _picture(every: Sequence[Masking], loss: str, level: Level) -> Picture:
     top = next((top for top in _TOPS if most <= top), 1.0)
     x = alt.X("a:Q", title=f"{loss}, more is worse")
     y = alt.Y("b:Q", title="re-identified at worst, %", scale=alt.Scale(domain=[0, 100.0 * top], nice=False))
-    pointed = told({"masking": "masking", "f": "worst case", "g": "held-out", "i": "loss", "e": "place"})
+    pointed = tooltip({"masking": "masking", "f": "worst case", "g": "held-out", "i": "loss", "e": "place"})
     base = named().encode(x=x, tooltip=pointed)
     picked = alt.selection_point(name=PICKED, fields=["masking"], on="click", empty=False)
     wide = alt.condition(picked, alt.value(7), alt.value(3.5))

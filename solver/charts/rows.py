@@ -24,7 +24,7 @@ from linkrisk.solver.charts.theme import (
     lines,
     listed,
     named,
-    told,
+    tooltip,
 )
 from linkrisk.solver.schemas.reading import upper_end
 
@@ -75,7 +75,7 @@ def bars(
     headings = [at for at, one in enumerate(every) if isinstance(one, str)]
     scale = WHOLE if of is Of.SHARE else alt.Scale()
     x = alt.X("b:Q", title=axis, axis=alt.Axis(tickCount=5), scale=scale)
-    pointed = told({"e": " ", "f": axis})
+    pointed = tooltip({"e": " ", "f": axis})
     heads, search, whiskers = (
         named().transform_filter(which) for which in ("datum.h", "datum.i && datum.d > datum.c", "!datum.i")
     )
@@ -184,7 +184,7 @@ def intervals(cells: Sequence[Reach], table: Table) -> Chart:
         axis=alt.Axis(values=[-300, -200, -100, 0, 100, 200, 300]),
     )  # fmt: skip
     with debug_mode(False):
-        pointed = named().encode(tooltip=told({"e": " ", "f": "interval"}))
+        pointed = named().encode(tooltip=tooltip({"e": " ", "f": "interval"}))
         layers = [
             pointed.mark_bar(color=INK, opacity=0.2, height=_STEP * 0.8).encode(x=x, x2="h:Q"),
             pointed.mark_bar(height=_STEP * 0.32).encode(x="c:Q", x2="d:Q", **OWN),

@@ -25,7 +25,7 @@ from linkrisk.solver.charts.theme import (
     ranged,
     series,
     share,
-    told,
+    tooltip,
     worst_said,
     written,
 )
@@ -65,7 +65,7 @@ def _drawn(
         xOffset=alt.XOffset("e:N", scale=alt.Scale(domain=names)),
         color=apart["color"],
     )
-    pointed = told({"e": " ", "f": titles[1]})
+    pointed = tooltip({"e": " ", "f": titles[1]})
     y = alt.Y("b:Q", title=titles[1])
     layers = [
         *level.layers("y", {"x": alt.value("width")}, align="right", baseline="bottom", dy=-3),
@@ -221,7 +221,7 @@ def _curves(curves: list[dict[str, Any]]) -> Picture:
     )
     y = alt.Y("b:Q", title="original values inside, %", scale=WHOLE)
     parts = {"a:Q": "width", "b:Q": "mean", "c:Q": "least", "d:Q": "most", "e:Q": "all at once"}
-    pointed = told({"g": "interval"}) + told(parts, format=".1f")
+    pointed = tooltip({"g": "interval"}) + tooltip(parts, format=".1f")
     layers = [
         base.mark_area().encode(y="c:Q", y2="d:Q"),
         base.mark_line().encode(y=y),
@@ -290,7 +290,7 @@ def _weighed(taken: Json, groups: list[dict[str, Any]], level: Level) -> Picture
             curve.mark_area(color=SIMPLE).encode(y="c:Q", y2="d:Q"),
             curve.mark_line(color=SIMPLE).encode(y=y),
         ]
-    pointed = told({"f": "right"}) + told({"a:Q": "weight"}, format=".3~g")
+    pointed = tooltip({"f": "right"}) + tooltip({"a:Q": "weight"}, format=".3~g")
     size = alt.Size("n:Q", scale=alt.Scale(range=[20, 140]), legend=None)
     points = named("dots").mark_point(color=WORST, opacity=0.9)
     layers.append(points.encode(x=x, y=y, size=size, tooltip=pointed))

@@ -160,7 +160,7 @@ _ALIKE = {
     "config": _CONFIG,
     "usermeta": {"embedOptions": {"renderer": "svg", "actions": False, "logLevel": 1}},
 }
-"""Put into every definition at its end: Altair copies a drawing for everything that it is told."""
+"""Put into every definition at its end: Altair copies a drawing for everything that it is tooltip."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def named(name: str = "rows") -> alt.Chart:
     return alt.Chart(alt.NamedData(name))
 
 
-def told(fields: Mapping[str, str], **more: Any) -> list[alt.Tooltip]:
+def tooltip(fields: Mapping[str, str], **more: Any) -> list[alt.Tooltip]:
     """Make the tooltip of a mark from fields and their titles."""
     return [
         alt.Tooltip(field if ":" in field else f"{field}:N", title=title, **more)
@@ -226,7 +226,9 @@ class Level:
             return []
         base = named("level").encode(**{axis: "b:Q"})
         return [
-            base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, opacity=0.8).encode(tooltip=told({"e": " "})),
+            base.mark_rule(strokeDash=[5, 3], strokeWidth=1.5, opacity=0.8).encode(
+                tooltip=tooltip({"e": " "})
+            ),
             base.mark_text(fontStyle="italic", **text).encode(text="e:N", **beside),
         ]
 

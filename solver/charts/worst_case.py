@@ -22,7 +22,7 @@ from linkrisk.solver.charts.theme import (
     named,
     ranged,
     share,
-    told,
+    tooltip,
     worst_said,
 )
 from linkrisk.solver.schemas.intervals import is_bound, meets
@@ -149,7 +149,9 @@ def _picture(trace: Sequence[Point], axis: str, lines: tuple[Line, Line], *, liv
     base = named("trace").encode(x=seconds)
     whole = all(value == round(value) for _, *ends in trace for value in ends)
     y = alt.Y("low:Q", title=axis, scale=scale, axis=alt.Axis(tickMinStep=1) if whole else alt.Axis())
-    pointed = told({"t:Q": "seconds"}) + told({f"{one.field}:Q": one.words for one in lines}, format=",.10~g")
+    pointed = tooltip({"t:Q": "seconds"}) + tooltip(
+        {f"{one.field}:Q": one.words for one in lines}, format=",.10~g"
+    )
     steps: Any = {"interpolate": "step-after", "clip": True}
     layers = [base.mark_area(opacity=0.14, color=INK, **steps).encode(y=y, y2="high:Q")]
     for one in lines:

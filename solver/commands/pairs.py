@@ -123,9 +123,9 @@ def compare(asked: CompareCommand) -> int:
 
 def compared(result: Result) -> int:
     """Return 1 where claims of a comparison contradict each other, and print them as errors."""
-    from linkrisk.solver.documents.wording import contradictions
+    from linkrisk.solver.documents.wording import conflicts
 
-    lines = contradictions(result.to_dict())
+    lines = conflicts(result.to_dict())
     for line in lines:
         print(line, file=sys.stderr)
     return 1 if lines else 0

@@ -262,7 +262,7 @@ def joined(names: Sequence[str], most: int = 12) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def contradictions(result: Json) -> list[str]:
+def conflicts(result: Json) -> list[str]:
     """What is wrong: claims that contradict each other or the count, or that there is no answer."""
     lines = [f"DISAGREEMENT: {one}" for one in result["disagreements"]]
     return [*lines, f"NO ANSWER: {result['no_answer']}"] if result.get("no_answer") else lines

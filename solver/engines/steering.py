@@ -73,7 +73,7 @@ class TreeSteering:
     budget_rows: int = 10_000_000  # rows that these evaluate: shortens explorations of many rows
     most_pairs: int = 1_000_000_000  # pairs of rows tested for conflicts in one simplex
     pairs_at_once: int = 50_000_000  # the same for each unit of the remaining time: a step must end in time
-    crowd: int = 200  # undecided rows up to which all blocks are tested for conflicts
+    few_undecided: int = 200  # undecided rows up to which all blocks are tested for conflicts
     few_rows: int = 20_000  # up to which a subtree classifies all rows; beyond, it gets the undecided ones
 
 

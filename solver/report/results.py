@@ -193,7 +193,7 @@ class Results:
         parts = [self.details, *(family.content for family in self.families), *self.measures.values()]
         return list(dict.fromkeys(note for part in parts for note in part.get("notes", ())))
 
-    # ---- contradictions
+    # ---- conflicts
 
     def check(self) -> None:
         """Refuse results that contradict themselves, as those of a JSON may that was edited or cut.

@@ -93,11 +93,11 @@ def of_search(report: Reporter | None, about: str, total: float, unit: float) ->
     """Make the reporter of one search, with values in multiples of `unit` and their `total`."""
     if report is None:
         return None
-    told = report
+    inner = report
 
     def tell(progress: Progress) -> None:
         value, bound = progress.value * unit, progress.bound * unit
-        told(replace(progress, value=value, bound=bound, about=about, total=total))
+        inner(replace(progress, value=value, bound=bound, about=about, total=total))
 
     return tell
 
@@ -106,10 +106,10 @@ def part_of_call(report: Reporter | None, low: float, high: float) -> Reporter |
     """Make the reporter of a part of a call, between two shares of it."""
     if report is None:
         return None
-    told = report
+    inner = report
 
     def tell(progress: Progress) -> None:
-        told(replace(progress, done=low + (high - low) * (progress.done or 0.0)))
+        inner(replace(progress, done=low + (high - low) * (progress.done or 0.0)))
 
     return tell
 

@@ -168,7 +168,7 @@ def risk(given: Json) -> Section:
         for when in ("after",) if alike else ("before", "after"):
             named[_column(when, name)] = f"{sentence(when)}, {means}"
             ends.append(found[name][when])
-    told = [_told(end, records) for end in ends]
+    told = [_row(end, records) for end in ends]
     rows = [[what, *(one[what] for one in told)] for what in told[0]]
     columns = [*texts(measure="Measure"), *numbers(**named)]
     shown = table(f"All key variables together, {several(records, 'record')}", columns, rows)
@@ -176,7 +176,7 @@ def risk(given: Json) -> Section:
     return Section("risk", "Risk before and after", lead, (shown, Paragraph(notes, quiet=True)))
 
 
-def _told(found: Json, records: int) -> dict[str, Any]:
+def _row(found: Json, records: int) -> dict[str, Any]:
     """Rows of one count of the records, by measure."""
     below = {f"Records with fewer than {k} like them": many for k, many in found["below"].items()}
     sums = {what: found[key] for key, (what, _) in _SUMS.items() if found[key] is not None}

@@ -252,8 +252,6 @@ POINT_FAVOUR = 0.1  # cost factor of cells that a point suppresses fully
 # ---- protecting patterns, one demand at a time
 
 LIKELY_FAVOUR = 0.01  # cost factor of cells that are likely choices
-# cheapest cells of each relation tried first: fewer make programs faster, but more of them fail
-CHEAPEST_CELLS = 12
 # cells around the cell of a demand tried first in large tables: a program of all cells takes long
 LOCAL_CELLS = 5000
 

@@ -228,7 +228,7 @@ CLOSE = 1e-6
 
 
 def disagreements(rows: Sequence[BackendRow]) -> list[str]:
-    """List contradictions: unconfirmed claims, different optima, solutions above a bound.
+    """List conflicts: unconfirmed claims, different optima, solutions above a bound.
 
     A backend's bound covers the links that keep the model's margin, the exact engine's covers all. So the
     exact optimum may exceed a backend's, but not fall below it; a solution is compared with a backend's bound

@@ -1,4 +1,4 @@
-"""Summarise the answer of `compare`: one line per optimiser, and contradictions."""
+"""Summarise the answer of `compare`: one line per optimiser, and conflicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linkrisk.errors import called
 from linkrisk.solver.charts.chart import Column, Of, Table
 from linkrisk.solver.documents.document import Document
 from linkrisk.solver.documents.short import short
-from linkrisk.solver.documents.wording import agreement, contradictions, heading
+from linkrisk.solver.documents.wording import agreement, conflicts, heading
 from linkrisk.solver.run.clock import Status
 from linkrisk.solver.schemas.intervals import is_bound
 from linkrisk.solver.schemas.keys import Json
@@ -29,7 +29,7 @@ def comparison(result: Json) -> Document:
     rows = result["backends"]
     total = result.get("total_weight", result["records"])
     claims = sum(row["status"] == Status.OPTIMAL for row in rows)
-    wrong = contradictions(result)
+    wrong = conflicts(result)
     return short(
         [Table(_COLUMNS, [_row(row, total) for row in rows])],
         said=agreement(wrong, f"{claims} of {len(rows)} claim a proof"),

@@ -41,28 +41,28 @@ def check_parameters(check: Check) -> None:
     family, fit = check.linkage.family, check.fit
     moebius = _moebius(family, check.theta)
     for claim in check.both:
-        told = claim.inner("parameters")
-        if moebius is not None and "measure" in family.keys[1:] and told.has("measure"):
-            _check_measure(told.inner("measure"), moebius, family.attributes)
+        stated = claim.inner("parameters")
+        if moebius is not None and "measure" in family.keys[1:] and stated.has("measure"):
+            _check_measure(stated.inner("measure"), moebius, family.attributes)
     _check_importance(fit, family, moebius, check.theta)
     interaction = fit.inner("interaction")
     if moebius is None or isinstance(family, WeightedMean):
         interaction.demand(interaction.content is None, ": the family has none")
         return
     for k, row in enumerate(interaction.each(length=family.n)):
-        for m, told in enumerate(row.each(length=family.n)):
+        for m, stated in enumerate(row.each(length=family.n)):
             both = 1 << k | 1 << m
             shares = (
                 value / (mask.bit_count() - 1) for mask, value in moebius.items() if mask & both == both
             )
-            _demand_close(told, sum(shares, Fraction(0)) if k != m else Fraction(0))
+            _demand_close(stated, sum(shares, Fraction(0)) if k != m else Fraction(0))
 
 
 def _check_importance(
     fit: Claim, family: Family, moebius: dict[int, Fraction] | None, theta: Sequence[Fraction]
 ) -> None:
     """Check Shapley values, or the shares of attributes in the trace of a quadratic form."""
-    importance, told = None, fit.inner("importance")
+    importance, stated = None, fit.inner("importance")
     if moebius is not None:
         importance = [
             sum((value / mask.bit_count() for mask, value in moebius.items() if mask >> k & 1), Fraction(0))
@@ -72,11 +72,11 @@ def _check_importance(
         diagonal = [value for (k, m), value in zip(family.cells, theta, strict=True) if k == m]
         importance = [value / sum(diagonal) for value in diagonal]
     if importance is None:
-        told.demand(told.content is None, ": the family has none")
+        stated.demand(stated.content is None, ": the family has none")
         return
-    told.demand(sorted(told.entries()) == sorted(family.attributes), ": it must name the attributes")
+    stated.demand(sorted(stated.entries()) == sorted(family.attributes), ": it must name the attributes")
     for name, share in zip(family.attributes, importance, strict=True):
-        _demand_close(told.inner(name), share)
+        _demand_close(stated.inner(name), share)
 
 
 def _moebius(family: Family, theta: Sequence[Fraction]) -> dict[int, Fraction] | None:
@@ -98,15 +98,15 @@ def _moebius(family: Family, theta: Sequence[Fraction]) -> dict[int, Fraction] |
     return {mask: value for mask, value in enumerate(subset_sums(measure, n, -1)) if mask}
 
 
-def _check_measure(told: Claim, moebius: dict[int, Fraction], names: Sequence[str]) -> None:
+def _check_measure(stated: Claim, moebius: dict[int, Fraction], names: Sequence[str]) -> None:
     if len(names) > MOST_ATTRIBUTES:
         raise UsageError(f"a measure on {len(names)} attributes has too many values to be listed")
     measure = subset_sums(moebius, len(names))
     many = len(measure) - 1
-    told.demand(len(told.entries()) == many, f": it must have {many} values")
+    stated.demand(len(stated.entries()) == many, f": it must have {many} values")
     for mask in range(1, len(measure)):
         name = ",".join(name for k, name in enumerate(names) if mask >> k & 1)
-        _demand_close(told.inner(name), measure[mask])
+        _demand_close(stated.inner(name), measure[mask])
 
 
 # ---- the table of records
@@ -163,9 +163,9 @@ def _check_table(check: Check, table: Claim, labels: Sequence[str]) -> list[int]
 
 def _check_row(row: list[object], block: SettledBlock, place: Claim) -> None:
     _, _, rank, distance, nearest, margin, ties = row
-    for name, told, (least, most) in (("rank", rank, block.rank), ("ties", ties, block.ties)):
-        right = told is None or least <= Claim(told, place.where).whole() <= most
-        place.demand(right, f", {name}: {told}, but it is {least}")
+    for name, stated, (least, most) in (("rank", rank, block.rank), ("ties", ties, block.ties)):
+        right = stated is None or least <= Claim(stated, place.where).whole() <= most
+        place.demand(right, f", {name}: {stated}, but it is {least}")
     apart = block.nearest - block.distance if math.isfinite(block.distance) else math.inf
     sizes = [abs(value) for value in (block.distance, block.nearest) if math.isfinite(value)]
     slack = 2 * block.error + CLOSE * max(sizes, default=0.0)
@@ -199,15 +199,15 @@ def _check_tied(fit: Claim, records: Records, content: list[list[object]]) -> No
         lot = Fraction(weight, copies) if copies > 1 and records.reachable(block) else 0
         at_most += lot
         expected += weight if linked else lot if rank == 1 and ties == copies - 1 else 0
-    told = fit.inner("tied")
+    stated = fit.inner("tied")
     for key, many in (("records", alone), ("with_twins", twins)):
-        given = told.whole(key)
-        told.demand(given == many, f", {key}: {given}, but by the table it is {many}")
+        given = stated.whole(key)
+        stated.demand(given == many, f", {key}: {given}, but by the table it is {many}")
     for key, sum_ in (("expected_links", expected), ("guessed_at_most", at_most)):
         if twins:
-            shown, here = float(told.exact(key)), float(Fraction(sum_) / unit)
+            shown, here = float(stated.exact(key)), float(Fraction(sum_) / unit)
             right = abs(shown - here) <= _slack(here, records)
-            told.demand(right, f", {key}: {shown:g}, but by the table it is {here:g}")
+            stated.demand(right, f", {key}: {shown:g}, but by the table it is {here:g}")
 
 
 def check_euclid(check: Check) -> bool:
@@ -216,7 +216,7 @@ def check_euclid(check: Check) -> bool:
     baselines = fit.get("baselines")
     if not isinstance(baselines, dict) or baselines.get("euclid") is None:
         return False
-    told = float(fit.exact("baselines", "euclid"))
+    stated = float(fit.exact("baselines", "euclid"))
     if isinstance(family, QuadraticForm):  # with ties of its own
         linked = check.linkage.linked([Fraction(int(k == m)) for k, m in family.cells])
     else:
@@ -225,8 +225,8 @@ def check_euclid(check: Check) -> bool:
         mean = FastLinkage(squared, WeightedMean(family.attributes))
         linked = mean.linked([Fraction(1)] * family.n)
     weight = float(records.weight(block for block, is_linked in enumerate(linked) if is_linked))
-    right = abs(told - weight) <= _slack(weight, records)
-    fit.demand(right, f", baselines, euclid: {told:g}, but it is {weight:g}")
+    right = abs(stated - weight) <= _slack(weight, records)
+    fit.demand(right, f", baselines, euclid: {stated:g}, but it is {weight:g}")
     return True
 
 
@@ -247,76 +247,76 @@ def check_sampling(check: Check, limit: Limit) -> Stage:
     everything = records.weight(range(records.blocks))
     if (keys := objective_keys(records.problem)) is not None:
         _at_most(fit, f"{keys[0]}_confidence_limit", everything, records)
-    for told, stage in zip(sampling.each("stages"), limit.stages, strict=True):
-        _check_stage(told, stage, limit, records)
-    told = sampling.inner("sample")
-    stages = [stage for stage in limit.stages if stage.samples == told.whole("samples")]
-    told.demand(bool(stages), f", samples: no stage has {told.whole('samples')}")
-    _check_sample(told, stages[0], limit, check)
+    for stated, stage in zip(sampling.each("stages"), limit.stages, strict=True):
+        _check_stage(stated, stage, limit, records)
+    stated = sampling.inner("sample")
+    stages = [stage for stage in limit.stages if stage.samples == stated.whole("samples")]
+    stated.demand(bool(stages), f", samples: no stage has {stated.whole('samples')}")
+    _check_sample(stated, stages[0], limit, check)
     return stages[0]
 
 
-def _check_stage(told: Claim, stage: Stage, limit: Limit, records: Records) -> None:
-    _check_drawn(told, stage)
-    searched, known = told.whole("searched"), sum(one.proved for one in limit.bounds[: stage.samples])
-    told.demand(
+def _check_stage(stated: Claim, stage: Stage, limit: Limit, records: Records) -> None:
+    _check_drawn(stated, stage)
+    searched, known = stated.whole("searched"), sum(one.proved for one in limit.bounds[: stage.samples])
+    stated.demand(
         known <= searched <= stage.samples,
         f", searched: {searched} of {stage.samples} samples, of which {known} have a proof",
     )
     proved, everything = limit.bound_of(stage), records.weight(range(records.blocks))
-    bound = _at_most(told, "bound", records.weight(stage.blocks), records)
+    bound = _at_most(stated, "bound", records.weight(stage.blocks), records)
     enough = bound * (1 + ROUNDED) >= proved
-    told.demand(enough, f", bound: {float(bound):.10g} is claimed, {float(proved):.10g} is proved")
-    claimed = _at_most(told, "limit", everything, records)
+    stated.demand(enough, f", bound: {float(bound):.10g} is claimed, {float(proved):.10g} is proved")
+    claimed = _at_most(stated, "limit", everything, records)
     follows = claimed * (1 + ROUNDED) >= everything or holds(claimed, stage, proved, records)
-    told.demand(follows, f", limit: {float(claimed):.10g} does not follow from its bound")
+    stated.demand(follows, f", limit: {float(claimed):.10g} does not follow from its bound")
 
 
-def _check_drawn(told: Claim, stage: Stage) -> None:
+def _check_drawn(stated: Claim, stage: Stage) -> None:
     many = len(stage.blocks)
-    told.demand(told.whole("records") == many, f", records: {many} were drawn")
+    stated.demand(stated.whole("records") == many, f", records: {many} were drawn")
 
 
-def _check_sample(told: Claim, stage: Stage, limit: Limit, check: Check) -> None:
+def _check_sample(stated: Claim, stage: Stage, limit: Limit, check: Check) -> None:
     """Check the numbers of samples of the deciding stage."""
-    _check_drawn(told, stage)
+    _check_drawn(stated, stage)
     records, proved = check.linkage.records, limit.bound_of(stage)
     inside = [block for block in check.linked if block in stage.blocks]
-    linked, bound = told.whole("linked"), told.whole("linked_upper_bound")
-    told.demand(linked == len(inside), f", linked: {linked}, but the parameters link {len(inside)}")
+    linked, bound = stated.whole("linked"), stated.whole("linked_upper_bound")
+    stated.demand(linked == len(inside), f", linked: {linked}, but the parameters link {len(inside)}")
     most = records.most_within(stage.blocks, proved)
     right = most <= bound <= len(stage.blocks)
-    told.demand(right, f", linked_upper_bound: {bound} is claimed, {most} is proved")
-    if told.has("weight_linked"):
-        _demand_sum(told, "weight_linked", records.weight(inside), "the parameters give")
-        weight = _at_most(told, "weight_upper_bound", records.weight(stage.blocks), records)
+    stated.demand(right, f", linked_upper_bound: {bound} is claimed, {most} is proved")
+    if stated.has("weight_linked"):
+        _demand_sum(stated, "weight_linked", records.weight(inside), "the parameters give")
+        weight = _at_most(stated, "weight_upper_bound", records.weight(stage.blocks), records)
         enough = weight * (1 + ROUNDED) >= proved
-        told.demand(enough, f", weight_upper_bound: {float(proved):.10g} is proved")
+        stated.demand(enough, f", weight_upper_bound: {float(proved):.10g} is proved")
 
 
-def _at_most(told: Claim, key: str, total: Fraction, records: Records) -> Fraction:
+def _at_most(stated: Claim, key: str, total: Fraction, records: Records) -> Fraction:
     """Read a claimed weight: at most the total, and integral if it counts records."""
-    claimed = told.exact(key)
-    told.demand(
+    claimed = stated.exact(key)
+    stated.demand(
         claimed <= total * (1 + ROUNDED),
         f", {key}: {float(claimed):.10g} is claimed, all records together count {float(total):.10g}",
     )
     alike = records.heaviest == (Fraction(1), True)
     whole = not alike or abs(claimed - round(claimed)) <= ROUNDED * claimed
-    told.demand(whole, f", {key}: {float(claimed):.10g} is no number of records")
+    stated.demand(whole, f", {key}: {float(claimed):.10g} is no number of records")
     return claimed
 
 
 def _demand_sum(claim: Claim, key: str, here: Fraction, how: str) -> None:
-    told = claim.exact(key)
-    right = abs(told - here) <= ROUNDED * here
-    claim.demand(right, f", {key}: {float(told):.10g}, but {how} {float(here):.10g}")
+    stated = claim.exact(key)
+    right = abs(stated - here) <= ROUNDED * here
+    claim.demand(right, f", {key}: {float(stated):.10g}, but {how} {float(here):.10g}")
 
 
-def _demand_close(told: Claim, here: Fraction) -> None:
-    number = told.exact()
+def _demand_close(stated: Claim, here: Fraction) -> None:
+    number = stated.exact()
     near = abs(number - here) <= Fraction(CLOSE) * max(Fraction(1), abs(here))
-    told.demand(near, f": {float(number):g}, but it is {float(here):g}")
+    stated.demand(near, f": {float(number):g}, but it is {float(here):g}")
 
 
 def _slack(weight: float, records: Records) -> float:

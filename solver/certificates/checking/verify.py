@@ -231,8 +231,8 @@ def _strata(fit: Claim) -> str | None:
 def _check_files(files: FilePair, problem: Problem) -> None:
     """Reject files that are read differently from those of the fit."""
     here = {name: (kind.scale.value, list(kind.categories)) for name, kind in files.categorical.items()}
-    told = {name: (problem.scales[name], names) for name, names in problem.categories.items()}
-    demand(here == told, "problem, schema: the files are read with other categories")
+    stated = {name: (problem.scales[name], names) for name, names in problem.categories.items()}
+    demand(here == stated, "problem, schema: the files are read with other categories")
     demand(dict(files.dates) == problem.forms, "problem, schema: the files are read with other dates")
     same = list(files.attributes) == problem.attributes
     demand(same, "problem, attributes: others are read from the files")

@@ -65,8 +65,8 @@ class Check:
         problem = read_problem(fit)
         _demand_same(problem, read_problem(certificate.inner("problem")))
         for key, value in TOLERANCES.items():
-            told = certificate.inner("tolerances", key)
-            told.demand(told.exact() == Fraction(value), f": ties are within {value:g} here")
+            stated = certificate.inner("tolerances", key)
+            stated.demand(stated.exact() == Fraction(value), f": ties are within {value:g} here")
         self.sampled, other = (
             any(one.has(key) for key in ("confidence", "sampling", "samples")) for one in self.both
         )
@@ -118,10 +118,10 @@ def _demand_same(fit: Problem, certificate: Problem) -> None:
         demand(here == there, differs)
 
 
-def _parameters(family: Family, told: Claim) -> list[Fraction]:
-    known = {family.keys[0]} <= set(told.entries()) <= set(family.keys)
-    told.require(known, f" must hold {family.keys[0]} and nothing else")
-    return family.parameters(told)
+def _parameters(family: Family, stated: Claim) -> list[Fraction]:
+    known = {family.keys[0]} <= set(stated.entries()) <= set(family.keys)
+    stated.require(known, f" must hold {family.keys[0]} and nothing else")
+    return family.parameters(stated)
 
 
 def counts_all(fit: Claim) -> bool:
@@ -140,14 +140,14 @@ def objective_keys(problem: Problem) -> tuple[str, str] | None:
 
 def demand_fit(claim: Claim, verdict: Verdict) -> None:
     """Reject a fit that claims a smaller bound, more lost records, or an optimum with a gap."""
-    order, proved, told = verdict.order, verdict.bound_count, claim.inner("linked_upper_bound")
-    count, lost, status = told.whole(), claim.whole("lost"), claim.text("status")
-    told.demand(count <= verdict.records, f": more is claimed than there are records, {verdict.records}")
-    told.demand(verdict.linked <= count, f": {count}, but {verdict.linked} are linked")
-    told.demand(proved <= count, f": {count} is claimed, the certificate proves {proved}")
+    order, proved, stated = verdict.order, verdict.bound_count, claim.inner("linked_upper_bound")
+    count, lost, status = stated.whole(), claim.whole("lost"), claim.text("status")
+    stated.demand(count <= verdict.records, f": more is claimed than there are records, {verdict.records}")
+    stated.demand(verdict.linked <= count, f": {count}, but {verdict.linked} are linked")
+    stated.demand(proved <= count, f": {count} is claimed, the certificate proves {proved}")
     if order is not None:
         attack = order.described(verdict.problem.attributes)
-        told.demand(order.count <= count, f": {count} is claimed, {attack} links {order.count}")
+        stated.demand(order.count <= count, f": {count} is claimed, {attack} links {order.count}")
     right = 0 <= lost <= verdict.lost
     claim.demand(right, f", lost: {lost} is claimed, the certificate proves {verdict.lost}")
     bound, reached = Fraction(count), Fraction(verdict.linked)
@@ -163,9 +163,9 @@ def demand_fit(claim: Claim, verdict: Verdict) -> None:
 
 def _demand_sums(claim: Claim, verdict: Verdict, keys: tuple[str, str]) -> None:
     """Reject a sum that is not linked, and a bound on it that is not valid or exceeds the total."""
-    reached, told, more = verdict.linked_weight, claim.exact(keys[0]), 1 + ROUNDED
-    exact = abs(told - reached) <= ROUNDED * reached if counts_all(claim) else told <= reached * more
-    given = f", {keys[0]}: {float(told):.10g}, but the parameters give {float(reached):.10g}"
+    reached, stated, more = verdict.linked_weight, claim.exact(keys[0]), 1 + ROUNDED
+    exact = abs(stated - reached) <= ROUNDED * reached if counts_all(claim) else stated <= reached * more
+    given = f", {keys[0]}: {float(stated):.10g}, but the parameters give {float(reached):.10g}"
     claim.demand(exact, given)
     bound, order, total = claim.exact(keys[1]), verdict.order, float(verdict.total)
     least = verdict.bound if order is None else order.weight

@@ -59,34 +59,34 @@ def check_bound(
     linkage: Linkage, claim: Claim, blocks: Sequence[int], methods: Sequence[str] = METHODS
 ) -> Bound:
     """Check the proof of an upper bound on the linked weight of some blocks."""
-    proof, told = claim.inner("proof"), claim.inner("bound")
+    proof, stated = claim.inner("proof"), claim.inner("bound")
     method = proof.text("method")
     proof.require(method in methods, f", method must be one of {', '.join(methods)}, not {method}")
     units, of, most = (
-        told.whole("unit"),
-        told.whole("of") if told.has("of") else 1,
-        told.whole("linked_weight"),
+        stated.whole("unit"),
+        stated.whole("of") if stated.has("of") else 1,
+        stated.whole("linked_weight"),
     )
-    told.demand(units > 0 and of > 0, f", unit: {units} units of a weight of {of} are none")
+    stated.demand(units > 0 and of > 0, f", unit: {units} units of a weight of {of} are none")
     unit, lost = Fraction(units, of), _check_lost(linkage, proof, blocks)
     left = [block for block in blocks if block not in lost]
     if method == "parts":
-        return _check_parts(linkage, proof, set(left), lost, told, most / unit)
+        return _check_parts(linkage, proof, set(left), lost, stated, most / unit)
     weight = {block: linkage.records.in_units(block, unit) for block in left}
     total = proved = sum(weight.values())
     cores = leaves = 0
-    told.demand(0 <= most <= total, f": {most} is claimed, all that are not lost weigh {total}")
+    stated.demand(0 <= most <= total, f": {most} is claimed, all that are not lost weigh {total}")
     if method == "hitting-set":
         cores, leaves, least = _check_hitting_set(linkage, proof, weight)
         proved = total - least
     elif method == "simplex-tree":
         leaves, proved = check_simplex_tree(linkage, proof, weight, most), most
-    told.demand(proved <= most, f": {most} is claimed, the proof gives {proved}")
+    stated.demand(proved <= most, f": {most} is claimed, the proof gives {proved}")
     return Bound(most / unit, lost, cores, leaves)
 
 
 def _check_parts(
-    linkage: Linkage, proof: Claim, left: set[int], lost: Core, told: Claim, claimed: Fraction
+    linkage: Linkage, proof: Claim, left: set[int], lost: Core, stated: Claim, claimed: Fraction
 ) -> Bound:
     """Add the bounds of parts; blocks in no part and not lost count in full."""
     records, bounds, weight = linkage.records, [], Fraction(0)
@@ -106,7 +106,7 @@ def _check_parts(
     total = added_up(bounds, records.weight(left))
     most = max(everything, total.weight)
     shown = "more" if claimed > most else f"{float(claimed):.10g}" if claimed >= 0 else "less than nothing"
-    told.demand(
+    stated.demand(
         total.weight <= claimed <= most,
         f": {shown} is claimed, the parts add up to {float(total.weight):.10g} and all that are not lost "
         f"weigh {float(most):.10g}",

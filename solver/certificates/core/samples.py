@@ -134,14 +134,14 @@ def check_samples(
     """
     records, everyone = linkage.records, range(linkage.records.blocks)
     samples, stages = draw(fit.inner("sampling"), files, records)
-    told = certificate.each("samples")
-    many = f", samples: there are {len(told)}, and {len(samples)} by the plan"
-    certificate.demand(len(told) == len(samples), many)
+    stated = certificate.each("samples")
+    many = f", samples: there are {len(stated)}, and {len(samples)} by the plan"
+    certificate.demand(len(stated) == len(samples), many)
     bounds = [
         Bound(records.weight(blocks), frozenset(), proved=False)
         if part.content is None
         else check_bound(linkage, part, blocks, METHODS[:-1])
-        for part, blocks in zip(told, samples, strict=True)
+        for part, blocks in zip(stated, samples, strict=True)
     ]
     inside = {block for sample in samples for block in sample}
     certain = added_up(bounds, records.weight(block for block in everyone if block not in inside))

@@ -148,15 +148,17 @@ class Bounds:
         hidden = any(table.status[at] in (SENSITIVE, SECONDARY) for at in empty)
         may = any(table.status[at] == SAFE for at in empty)
         hidden |= may and any(one == 0 for at, one in enumerate(given) if at not in empty)
-        told = [Fraction(ceil(one)) for one in self.lower]
-        self.lower = [one if at in empty or hidden else max(one, Fraction(1)) for at, one in enumerate(told)]
+        stated = [Fraction(ceil(one)) for one in self.lower]
+        self.lower = [
+            one if at in empty or hidden else max(one, Fraction(1)) for at, one in enumerate(stated)
+        ]
         if any(one < 0 for way in self.levels.values() for one in way):
             return  # they are no levels
         up, down, wide = ([Fraction(ceil(one)) for one in way] for way in self.levels.values())
         threshold, most = table.column("threshold", Fraction(0)), list(up)
         for at in self.sensitive:
             asked = max(down[at], up[at], wide[at])
-            if not (down[at] > 1 and down[at] > value[at] - told[at]):
+            if not (down[at] > 1 and down[at] > value[at] - stated[at]):
                 down[at] = min(down[at], value[at] - self.lower[at])
             if asked > 0 and max(down[at], up[at], wide[at]) < 1:
                 up[at] = Fraction(1)

@@ -202,7 +202,7 @@ def explore(
     given: Rows,
     target: float,
     budget: int,
-    crowd: int,
+    few_undecided: int,
     effort: int,
     simplices: Simplices,
     point: FloatArray,
@@ -210,11 +210,12 @@ def explore(
     """Search a simplex depth first for parameters that link more than `target`.
 
     `target`: weight of the incumbent; simplices that cannot exceed it are pruned. `budget`: simplices to
-    explore before the open ones are returned. `crowd`: up to this many undecided rows, conflicts are searched
-    among all blocks, and beyond, among those that the centre misses. `effort`: pairs of rows tested for the
-    latter in one simplex. `simplices`: in: the first of them. Out: the open ones. `point` (dimension,): the
-    best centre found. Returns: simplices explored, and open. Returns: largest bound of a simplex too small to
-    bisect; -inf if there was none. Returns: weight linked at `point`, where above `target`; else -inf.
+    explore before the open ones are returned. `few_undecided`: up to this many undecided rows, conflicts are
+    searched among all blocks, and beyond, among those that the centre misses. `effort`: pairs of rows tested
+    for the latter in one simplex. `simplices`: in: the first of them. Out: the open ones. `point`
+    (dimension,): the best centre found. Returns: simplices explored, and open. Returns: largest bound of a
+    simplex too small to bisect; -inf if there was none. Returns: weight linked at `point`, where above
+    `target`; else -inf.
     """
     rows, block, weight = given
     vertices, bound, inexact = simplices
@@ -249,7 +250,7 @@ def explore(
                 target = best = found
                 _centre(here, point)
             needed = linked + undecided - target - _SLACK / 2
-            if kept <= crowd:
+            if kept <= few_undecided:
                 saving = clique_saving(values[:kept], keep[:kept], block, weight, needed)
             else:
                 saving = matching_saving(values[:kept], keep[:kept], block, weight, needed, effort)
@@ -379,7 +380,7 @@ class SimplexTree:
             Rows(rows, block, self._weight),
             target,
             budget,
-            self._steering.crowd,
+            self._steering.few_undecided,
             effort,
             Simplices(vertices, bounds, inexact),
             point,

@@ -169,7 +169,7 @@ class _Search:
         self._down = np.array([one.down for one in self.demands])
         self._level = np.array([one.level for one in self.demands])
         self._program = Furthest(self.piece)
-        self._program.told = self._keep
+        self._program.on_point = self._keep
         # Limit of each movement: the level, or none for the two directions of a sliding demand.
         enough = np.where(self._up & self._down, np.inf, self._level)
         self._enough = {1: np.zeros(size), -1: np.zeros(size)}

@@ -5,10 +5,10 @@ warm start in the connected piece of the cell. Their answers are recomputed: dev
 relations, and multipliers must bound them.
 
 The audit finds the range of each cell for each insider, without a program for every pair of them. Deviations
-found feasible for one attacker are scaled to the bounds of all (`Crowd.within`), which gives lower bounds on
-their ranges. Programs are solved only for attackers whose lower bound is below the level: one for all of them
-together, then one for the attacker with the tightest upper bound. The audit shares with the search only the
-optimiser.
+found feasible for one attacker are scaled to the bounds of all (`AttackerKnowledge.within`), which gives
+lower bounds on their ranges. Programs are solved only for attackers whose lower bound is below the level: one
+for all of them together, then one for the attacker with the tightest upper bound. The audit shares with the
+search only the optimiser.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
+from linkrisk.formulations.tables.attacker_knowledge import OUTSIDER, AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
-from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
@@ -34,13 +34,13 @@ from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.integer_audit import IntegerMet, integer_unmet
 
 
-class Eyes:
+class AttackerPrograms:
     """Linear programs for the range of a cell, given what an attacker or a coalition knows."""
 
-    def __init__(self, crowd: Crowd, suppressed: BoolArray) -> None:
-        self.crowd = crowd
-        self.onlookers = crowd.within(suppressed.astype(np.float64))
-        relations = sparse.csr_array(crowd.table.relations)
+    def __init__(self, knowledge: AttackerKnowledge, suppressed: BoolArray) -> None:
+        self.knowledge = knowledge
+        self.of_pattern = knowledge.within(suppressed.astype(np.float64))
+        relations = sparse.csr_array(knowledge.table.relations)
         rows, size = relations.shape
         part = sparse.csr_array(relations @ sparse.diags_array(suppressed.astype(np.float64)))
         part.eliminate_zeros()
@@ -138,7 +138,7 @@ PHASE = "auditing by insiders"
 
 
 @dataclass(frozen=True, eq=False)
-class CrowdAudit:
+class InsiderAudit:
     """Result of the audit against all attackers."""
 
     names: tuple[str, ...]  # of the attackers, the outsider first
@@ -152,7 +152,7 @@ class CrowdAudit:
     short_of: LongArray  # (k,) attacker with this shortfall
     audited: bool = True  # whether all levels were decided
 
-    def times(self, unit: float) -> CrowdAudit:
+    def times(self, unit: float) -> InsiderAudit:
         """Convert results from scaled units to values."""
         return replace(self, low=self.low * unit, high=self.high * unit, short=self.short * unit)
 
@@ -172,20 +172,20 @@ def audit_by_everybody(
     suppressed: BoolArray,
     clock: Clock | None = None,
     report: Reporter | None = None,
-) -> CrowdAudit:
+) -> InsiderAudit:
     """Find the narrowest interval of every suppressed cell, and the largest shortfall of every sensitive one.
 
     `table`: with its insiders. `suppressed` (n,). `clock`: when it has expired, the audit ends, and fails if
     levels are undecided. In its second half levels come before intervals.
     """
     table, unit = in_units(table)
-    clock, crowd = clock or Clock(None), Crowd.of(table)
+    clock, knowledge = clock or Clock(None), AttackerKnowledge.of(table)
     patience = clock.part_of_left(steering.INSIDER_INTERVAL_SHARE)
     whole = integer_unmet(table, suppressed, clock, report) if table.counts else None
     cells = np.flatnonzero(suppressed)
-    eyes = Eyes(crowd, suppressed)
-    found = CrowdAudit(
-        crowd.names,
+    programs = AttackerPrograms(knowledge, suppressed)
+    found = InsiderAudit(
+        knowledge.names,
         cells,
         np.full(cells.size, np.nan),
         np.full(cells.size, np.nan),
@@ -201,7 +201,7 @@ def audit_by_everybody(
         if clock.expired:
             found = replace(found, audited=cell not in demands)
             break
-        one = _Cell(eyes, cell)
+        one = _Cell(programs, cell)
         for demand in demands.get(cell, ()):
             short, owner = one.shortfall(demand)
             if short > found.short[at]:
@@ -214,7 +214,7 @@ def audit_by_everybody(
     return (found if whole is None else _in_whole_numbers(found, whole)).times(unit)
 
 
-def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
+def _in_whole_numbers(found: InsiderAudit, whole: IntegerMet) -> InsiderAudit:
     """Audit counts: intervals end at integers, and levels need integral witnesses."""
     place = {int(cell): at for at, cell in enumerate(found.cells)}
     for owner, demand, reached in whole.unmet:
@@ -228,9 +228,9 @@ def _in_whole_numbers(found: CrowdAudit, whole: IntegerMet) -> CrowdAudit:
 class _Cell:
     """Ranges of one cell for all attackers."""
 
-    def __init__(self, eyes: Eyes, cell: int) -> None:
-        self._eyes, self._cell = eyes, cell
-        size = len(eyes.crowd)
+    def __init__(self, programs: AttackerPrograms, cell: int) -> None:
+        self._programs, self._cell = programs, cell
+        size = len(programs.knowledge)
         self._known = {1.0: np.zeros(size), -1.0: np.zeros(size)}
         self._solved = {1.0: np.zeros(size, dtype=np.bool_), -1.0: np.zeros(size, dtype=np.bool_)}
         for sign in (1.0, -1.0):
@@ -240,25 +240,25 @@ class _Cell:
         """Compute the range of an attacker, and record its deviations for all others."""
         known, solved = self._known[sign], self._solved[sign]
         if not solved[owner]:
-            reach, _ = self._see(sign, self._eyes.crowd.bounds(owner))
+            reach, _ = self._see(sign, self._programs.knowledge.bounds(owner))
             known[owner], solved[owner] = reach, True
         return float(known[owner])
 
     def _see(self, sign: float, bounds: tuple[FloatArray, FloatArray]) -> tuple[float, FloatArray]:
         """Maximise within bounds, record the deviations for all attackers; return range and reduced costs."""
         known, solved = self._known[sign], self._solved[sign]
-        reach, cells, deviations, reduced = self._eyes.furthest(self._cell, sign, bounds)
+        reach, cells, deviations, reduced = self._programs.furthest(self._cell, sign, bounds)
         seen = float(sign * deviations[np.searchsorted(cells, self._cell)])
-        others = seen * self._eyes.onlookers.scales(cells, deviations)
+        others = seen * self._programs.of_pattern.scales(cells, deviations)
         np.maximum(known, np.where(solved, known, others), out=known)
         return reach, reduced
 
     def _settle(
-        self, ways: Sequence[float], left: Callable[[], BoolArray], told: Callable[[int], None]
+        self, ways: Sequence[float], left: Callable[[], BoolArray], settled: Callable[[int], None]
     ) -> None:
         """Decide all attackers of a group: together, then the one with the tightest bound, then by halves.
 
-        `ways`: 1 for up, -1 for down. `left`: undecided attackers, shape (m,). `told`: called with each
+        `ways`: 1 for up, -1 for down. `left`: undecided attackers, shape (m,). `settled`: called with each
         attacker solved alone, who is then decided.
         """
         groups = [np.flatnonzero(left())]
@@ -274,21 +274,21 @@ class _Cell:
                 worst = int(group[0])
             for sign in ways:
                 self._solve(worst, sign)
-            told(worst)
+            settled(worst)
             half = group.size // 2
             groups += [group[half:], group[:half]]
 
     def _together(self, group: LongArray, ways: Sequence[float]) -> int:
         """Seek deviations feasible for a group; return the attacker with the tightest bound, too."""
-        onlookers = self._eyes.onlookers
-        bounds, most = onlookers.together(group), np.zeros(len(self._eyes.crowd))
+        of_pattern = self._programs.of_pattern
+        bounds, most = of_pattern.together(group), np.zeros(len(self._programs.knowledge))
         for sign in ways:
-            most += onlookers.at_most(self._see(sign, bounds)[1])
+            most += of_pattern.at_most(self._see(sign, bounds)[1])
         return int(group[np.argmin(most[group])])
 
     def shortfall(self, demand: Demand) -> tuple[float, int]:
         """Return the largest shortfall of a demand over all attackers, 0 if it holds, and the attacker."""
-        levels = self._eyes.crowd.levels(demand)
+        levels = self._programs.knowledge.levels(demand)
         ways = [sign for wanted, sign in ((demand.up, 1.0), (demand.down, -1.0)) if wanted]
         worst, done = (0.0, OUTSIDER), levels <= 0
 
@@ -299,19 +299,19 @@ class _Cell:
             )
             return found
 
-        def told(owner: int) -> None:
+        def settled(owner: int) -> None:
             nonlocal worst
             done[owner] = True
             true = float(sum(self._known[sign][owner] for sign in ways))
             if true < levels[owner] * (1.0 - tolerances.AUDITED) and levels[owner] - true > worst[0]:
                 worst = float(levels[owner] - true), owner
 
-        self._settle(ways, left, told)
+        self._settle(ways, left, settled)
         return worst
 
     def narrowest(self) -> tuple[int, float, float]:
         """Find the attacker with the narrowest interval, and its ends below and above the value."""
-        best, done = OUTSIDER, self._eyes.crowd.knows(self._cell)
+        best, done = OUTSIDER, self._programs.knowledge.knows(self._cell)
         up, down = self._known[1.0], self._known[-1.0]
         done[OUTSIDER] = True
 
@@ -322,11 +322,11 @@ class _Cell:
         def left() -> BoolArray:
             return np.asarray(~done & (up + down < less()))
 
-        def told(owner: int) -> None:
+        def settled(owner: int) -> None:
             nonlocal best
             done[owner] = True
             if up[owner] + down[owner] < less():
                 best = owner
 
-        self._settle((1.0, -1.0), left, told)
+        self._settle((1.0, -1.0), left, settled)
         return best, float(down[best]), float(up[best])

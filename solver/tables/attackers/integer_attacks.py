@@ -21,16 +21,16 @@ from scipy.sparse.csgraph import connected_components
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel, MilpModel
+from linkrisk.formulations.tables.attacker_knowledge import OUTSIDER, AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
-from linkrisk.formulations.tables.crowd import OUTSIDER, Crowd
 from linkrisk.formulations.tables.integer_witnesses import IntegerWitnesses, Onlooking, Reached, Whole
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearStatus, linear_program, solved_by
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock, Status
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.demands import Met, unmet
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError, Unmet
 
 
 class IntegerProgram:
@@ -136,9 +136,9 @@ class IntegerAttacks:
 
     def __init__(self, table: CellTable, clock: Clock | None = None) -> None:
         self.table, self.clock = table, clock or Clock(None)
-        self.crowd = Crowd.of(table)
-        self.seen = IntegerWitnesses(self.crowd)
-        self._everybody = self.crowd.within(np.ones(len(table)))
+        self.knowledge = AttackerKnowledge.of(table)
+        self.seen = IntegerWitnesses(self.knowledge)
+        self._everybody = self.knowledge.within(np.ones(len(table)))
         self._relations = sparse.csr_array(table.relations)
         self._by_cell = sparse.csc_array(table.relations)
         self._parts: tuple[bytes, LongArray] | None = None
@@ -159,7 +159,7 @@ class IntegerAttacks:
         """Return the level required against each attacker, rounded to integers, shape (m,)."""
         found = self._levels.get(demand)
         if found is None:
-            found = np.floor(self.crowd.levels(demand))
+            found = np.floor(self.knowledge.levels(demand))
             found[OUTSIDER] = demand.level
             if len(self._levels) * found.size < steering.LEVELS_KEPT:
                 self._levels[demand] = found
@@ -259,7 +259,7 @@ class IntegerAttacks:
         """
         if self.clock.expired:
             raise OutOfTimeError
-        return self._cheapest(self.crowd.bounds(owner), demand, allowed, cost, self.clock)
+        return self._cheapest(self.knowledge.bounds(owner), demand, allowed, cost, self.clock)
 
     def _cheapest(
         self, bounds: Bounds, demand: Demand, allowed: BoolArray, cost: FloatArray, clock: Clock
@@ -285,7 +285,7 @@ class IntegerAttacks:
         """
         if self.clock.expired:
             raise OutOfTimeError
-        return self._furthest(self.crowd.bounds(owner), cell, sign, allowed, most, self.clock)
+        return self._furthest(self.knowledge.bounds(owner), cell, sign, allowed, most, self.clock)
 
     def _furthest(
         self, bounds: Bounds, cell: int, sign: int, allowed: BoolArray, most: float, clock: Clock
@@ -332,7 +332,7 @@ class IntegerAttacks:
         parts = np.flatnonzero(suppressed)
         for cell in parts[np.unique(labels[parts], return_index=True)[1]].tolist():
             program = self._program_of_part(suppressed, cell)
-            upper = np.concatenate([side[program.cells] for side in self.crowd.bounds(OUTSIDER)][::-1])
+            upper = np.concatenate([side[program.cells] for side in self.knowledge.bounds(OUTSIDER)][::-1])
             lower = np.zeros(upper.size)
             for _ in range(steering.RANDOM_ROUNDS):
                 size = program.cells.size

@@ -17,7 +17,7 @@ from linkrisk.formulations.tables.integer_witnesses import reach_of
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.progress import Progress, Reporter
 from linkrisk.solver.tables import tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks, of_level
 
 PHASE = "auditing in whole numbers"

@@ -45,11 +45,11 @@ def known_exactly(table: CellTable, suppressed: BoolArray) -> BoolArray:
     left = np.ones(part.shape[1], dtype=np.bool_)
     while True:
         alone = np.flatnonzero(pattern @ left.astype(np.int64) == 1)
-        told = np.unique(pattern[alone].indices) if alone.size else alone
-        told = told[left[told]]
-        if not told.size:
+        disclosed = np.unique(pattern[alone].indices) if alone.size else alone
+        disclosed = disclosed[left[disclosed]]
+        if not disclosed.size:
             break
-        left[told] = False
+        left[disclosed] = False
     known = suppressed.copy()
     known[np.flatnonzero(unknown)[left]] = False
     return known
@@ -106,13 +106,13 @@ class Ends:
 class Furthest:
     """Linear program of a piece, with the points found so far.
 
-    `seen`: ranges shown by all points so far, shape (k,). `told`: called with every recomputed point, before
-    it is stored.
+    `seen`: ranges shown by all points so far, shape (k,). `on_point`: called with every recomputed point,
+    before it is stored.
     """
 
     def __init__(self, piece: Piece) -> None:
         self.piece = piece
-        self.told: Callable[[FloatArray], None] | None = None
+        self.on_point: Callable[[FloatArray], None] | None = None
         cells = piece.cells.size
         self._unit = unit_of(piece)
         none = np.zeros(piece.relations.shape[0])
@@ -197,8 +197,8 @@ class Furthest:
         off = np.abs(piece.relations @ point)
         if (off > tolerances.MOVABLE * np.maximum(abs(piece.relations) @ np.abs(point), 1.0)).any():
             return
-        if self.told is not None:
-            self.told(point)
+        if self.on_point is not None:
+            self.on_point(point)
         np.maximum(seen.up, point, out=seen.up)
         np.maximum(seen.down, -point, out=seen.down)
         np.logical_or(seen.up_found, seen.up >= piece.above, out=seen.up_found)

@@ -24,18 +24,18 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables import steering
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
-from linkrisk.solver.tables.attackers.insiders import CrowdAudit, audit_by_everybody
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.insiders import InsiderAudit, audit_by_everybody
 from linkrisk.solver.tables.operations.counts import Counting, lowered_and_refused, with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, check_adds_up
 from linkrisk.solver.tables.suppression.reachability import kept_from_nobody, unreachable
 
 
 @dataclass(frozen=True, eq=False)
-class CrowdResult:
+class InsiderResult:
     """Audit against insiders, with the levels that no pattern reaches and that were lowered."""
 
-    audit: CrowdAudit
+    audit: InsiderAudit
     beyond: tuple[Unmet, ...]  # unreachable levels, lowered
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,11 +276,11 @@ class AttackedTable:
 
     def crowd_result(
         self, suppressed: BoolArray, clock: Clock, report: Reporter | None = None
-    ) -> CrowdResult | None:
+    ) -> InsiderResult | None:
         """Audit a pattern against insiders (`audit_by_everybody`); None where there are none."""
         if not self.table.insiders:
             return None
-        return CrowdResult(audit_by_everybody(self.table, suppressed, clock, report), self.beyond)
+        return InsiderResult(audit_by_everybody(self.table, suppressed, clock, report), self.beyond)
 
 
 def _with_insiders(found: AttackedTable, attackers: Attackers, clock: Clock) -> AttackedTable:

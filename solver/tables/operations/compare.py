@@ -23,7 +23,7 @@ from linkrisk.solver.backends.base import BackendResult, SolveOptions, Watcher
 from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, solve_isolated
 from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
 from linkrisk.solver.compiling.ahead import TABLES, compile_once
-from linkrisk.solver.documents.wording import contradictions
+from linkrisk.solver.documents.wording import conflicts
 from linkrisk.solver.options.table_protection import (
     DEFAULT_BASE,
     CompareTableOptions,
@@ -40,7 +40,7 @@ from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.operations.counts import with_reachable_levels
 from linkrisk.solver.tables.operations.source import cell_table, read_asked_table, relations_of
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
-from linkrisk.solver.tables.suppression.patterns import search_parts
+from linkrisk.solver.tables.suppression.primal_heuristics import search_parts
 
 EXACT = "exact"
 CONTEST = "comparing backends"
@@ -249,7 +249,7 @@ class TableComparison(Result):
 
     def __repr__(self) -> str:
         lines = [f"  {row.name}: {row.status}, cost {row.cost}, at least {row.bound}" for row in self.rows]
-        said = [f"  {one}" for one in contradictions(self.content())]
+        said = [f"  {one}" for one in conflicts(self.content())]
         return "\n".join([f"TableComparison({self.details['problem']}", *lines, *said]) + ")"
 
 
@@ -342,7 +342,7 @@ def _problem(
 
 
 def disagreements(found: Sequence[TableRow]) -> list[str]:
-    """List contradictions: invalid answers, different optima, and costs below the bound of another."""
+    """List conflicts: invalid answers, different optima, and costs below the bound of another."""
     said = [
         f"{row.name} returned what is none: {row.audit}"
         for row in found

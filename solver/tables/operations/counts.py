@@ -13,12 +13,12 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.tables.stored_table import StoredTable
 from linkrisk.errors import called
+from linkrisk.formulations.tables.attacker_knowledge import OUTSIDER
 from linkrisk.formulations.tables.cell_table import CellTable
-from linkrisk.formulations.tables.crowd import OUTSIDER
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.reachability import short_of_its_level
 

@@ -24,7 +24,7 @@ from linkrisk.solver.run.result import Reported
 from linkrisk.solver.tables import tolerances
 from linkrisk.solver.tables.attackers.audit import Audit
 from linkrisk.solver.tables.attackers.certified import Certified
-from linkrisk.solver.tables.operations.attacked_table import AttackedTable, CrowdResult
+from linkrisk.solver.tables.operations.attacked_table import AttackedTable, InsiderResult
 from linkrisk.solver.tables.operations.counts import Counting
 from linkrisk.solver.tables.operations.figures import ruled, suppression_figures
 from linkrisk.solver.tables.suppression.pattern import Pattern
@@ -71,7 +71,7 @@ class TableResult(ProtectedTable):
         Everything else of the JSON.
     table : StoredTable
         The cells with the relations between them.
-    insiders : CrowdResult or None
+    insiders : InsiderResult or None
         What they find out.
     certified : Certified or None
         What was decided in rational numbers, where that was asked for.
@@ -89,7 +89,7 @@ class TableResult(ProtectedTable):
     status: Status | None
     limit: Limit | None
     table: StoredTable = field(repr=False)
-    insiders: CrowdResult | None = field(repr=False, default=None)
+    insiders: InsiderResult | None = field(repr=False, default=None)
     certified: Certified | None = field(repr=False, default=None)
     counting: Counting | None = field(repr=False, default=None)
     beside: TableResult | None = field(repr=False, default=None)
@@ -205,7 +205,7 @@ def _on_grid(table: CellTable, found: Audit) -> dict[str, Any]:
 def table_result(
     attacked: AttackedTable,
     suppressed: BoolArray,
-    found: tuple[Audit, CrowdResult | None],
+    found: tuple[Audit, InsiderResult | None],
     pattern: Pattern | None,
     ended: tuple[Status | None, Limit | None],
     more: dict[str, Any],

@@ -12,8 +12,8 @@ from linkrisk.arrays import BoolArray
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.tables.linking import link_publications
 from linkrisk.datasets.tables.stored_table import SAFE, SECONDARY, StoredTable
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import CellTable
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
@@ -39,7 +39,7 @@ from linkrisk.solver.tables.attackers.certified import Certified, certify
 from linkrisk.solver.tables.operations.attacked_table import (
     AttackedTable,
     Attackers,
-    CrowdResult,
+    InsiderResult,
     attacked_system,
     opened_system,
 )
@@ -53,7 +53,7 @@ from linkrisk.solver.tables.suppression.cell_suppression import (
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
 from linkrisk.solver.tables.suppression.large_tables import LargePattern, suppress_large
 from linkrisk.solver.tables.suppression.pattern import Pattern, common_pattern, tell_cost
-from linkrisk.solver.tables.suppression.patterns import InsiderPatterns
+from linkrisk.solver.tables.suppression.primal_heuristics import InsiderPatterns
 from linkrisk.solver.tables.suppression.reachability import (
     found_by_the_audit,
     kept_from_nobody,
@@ -149,21 +149,21 @@ def _certified(table: CellTable, pattern: Pattern, patience: Clock, report: Repo
 
 def _audits(
     one: AttackedTable, pattern: Pattern, patience: Clock, *, levels: bool
-) -> tuple[Audit, CrowdResult | None]:
+) -> tuple[Audit, InsiderResult | None]:
     """Audit a pattern against the outsider, and insiders."""
     table, suppressed = one.table, pattern.suppressed
     checked = (_levels if levels else _audited)(table, suppressed, patience)
-    crowd = one.crowd_result(suppressed, patience)
+    knowledge = one.crowd_result(suppressed, patience)
     if bool((suppressed == ~table.fixed).all()):  # the fallback pattern, not audited before
         if not table.counts and (checked.short > 0).any():
             at = int(np.argmax(checked.short))
             raise UsageError(short_of_its_level(table, int(checked.cells[at]), float(checked.short[at])))
-        if crowd is not None and (crowd.audit.short > 0).any():
-            raise UsageError(found_by_the_audit(table, crowd.audit))
-    short = (checked.short > 0).any() or (crowd is not None and (crowd.audit.short > 0).any())
+        if knowledge is not None and (knowledge.audit.short > 0).any():
+            raise UsageError(found_by_the_audit(table, knowledge.audit))
+    short = (checked.short > 0).any() or (knowledge is not None and (knowledge.audit.short > 0).any())
     if not table.counts and short:
         raise AssertionError("a pattern that was found does not protect when it is audited")
-    return checked, crowd
+    return checked, knowledge
 
 
 _Search = Callable[[CellTable, Clock, Reporter | None], Pattern]
@@ -191,7 +191,9 @@ def from_insiders_too(
     """
     if not table.insiders:
         return pattern
-    own = InsiderPatterns(InsiderCuts(Crowd.of(table), clock)).protecting(pattern.suppressed, clock)
+    own = InsiderPatterns(InsiderCuts(AttackerKnowledge.of(table), clock)).protecting(
+        pattern.suppressed, clock
+    )
     if own is None:
         raise UsageError(kept_from_nobody(table))
     cost = float(table.cost[own & table.free].sum())
@@ -288,11 +290,13 @@ def audit_table(asked: AuditOptions) -> TableResult:
             share = clock.part_of_left(steering.OUTSIDER_AUDIT_SHARE) if one.table.counts else clock
             found = audit(one.table, suppressed, share, report=report, workers=asked.workers)
             certified = certify(one.table, suppressed, clock, report) if asked.exact else None
-            crowd = one.crowd_result(suppressed, clock, report)
-        whole = found.audited.all() and (crowd is None or (crowd.audit.audited and not crowd.audit.left))
+            knowledge = one.crowd_result(suppressed, clock, report)
+        whole = found.audited.all() and (
+            knowledge is None or (knowledge.audit.audited and not knowledge.audit.left)
+        )
         ended = (None, None if whole else clock.limit)
         more = {"seconds": round(clock.seconds, 3), **recorded_of(asked)}
-        result = table_result(one, suppressed, (found, crowd), None, ended, more)
+        result = table_result(one, suppressed, (found, knowledge), None, ended, more)
         results.append(replace(result, certified=certified))
     return with_beside(*results)
 

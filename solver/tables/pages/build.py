@@ -12,7 +12,7 @@ from linkrisk.errors import called
 from linkrisk.solver.documents import document
 from linkrisk.solver.documents.document import Audience, Block, Document, Headline, Items, Numbers, Section
 from linkrisk.solver.documents.short import pairs, short
-from linkrisk.solver.documents.wording import agreement, contradictions, numbers, table, texts
+from linkrisk.solver.documents.wording import agreement, conflicts, numbers, table, texts
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.number_format import several
 from linkrisk.solver.schemas.keys import Json
@@ -309,7 +309,7 @@ def comparison(result: Json) -> Document:
     more = ", more rows when they are violated" if result["separated"] else ""
     return short(
         [table("", _COLUMNS, rows)],
-        said=agreement(contradictions(result), claims),
+        said=agreement(conflicts(result), claims),
         asked=[
             f"{result['name']}: {', '.join(_sizes(result))}",
             f"model: {result['problem']}, {model['rows']} rows, {model['columns']} columns{more}",

@@ -158,7 +158,7 @@ class BranchAndCut:
         self._relaxation.restrict(*bounds)
         solved = self._cut(node)
         if solved is not None and solved.bound > self._cutoff:
-            self._gains.contradictions.found(node.ones, node.zeros, self._reduced(solved))
+            self._gains.conflicts.found(node.ones, node.zeros, self._reduced(solved))
             return []
         return None if solved is None else self._branches(node, solved)
 
@@ -345,11 +345,11 @@ class WholeSearch(BranchAndCut):
         self._near, self._exclusion = Neighbourhoods(), Exclusion()
 
     def _beside(self) -> None:
-        self._look_near()
+        self._search_neighbourhoods()
         if self._incumbent.whole:
             self._exclude()
 
-    def _look_near(self) -> None:
+    def _search_neighbourhoods(self) -> None:
         """Search neighbourhoods of the incumbent, as many as are affordable."""
         near, relaxation = self._near, self._relaxation
         while self._goes_on and near.affordable(self.nodes, self.solves):

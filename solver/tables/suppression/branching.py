@@ -21,7 +21,7 @@ from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.suppression.relaxation import Relaxation
 
 
-class Contradictions:
+class Conflicts:
     """Conflict scores: how often each cell took part in an infeasibility.
 
     `cells`: their number. `weight` (cells,).
@@ -51,7 +51,7 @@ class Contradictions:
 
 
 @dataclass(frozen=True)
-class _Looks:
+class _Effort:
     """Effort of strong branching."""
 
     reliable: int  # trials from which the pseudo-costs of a cell are reliable
@@ -60,7 +60,7 @@ class _Looks:
     patience: int  # cells tried without improvement before it stops
 
 
-_FEW, _MANY = _Looks(4, 40, 10, 4), _Looks(8, 400, 16, 6)
+_FEW, _MANY = _Effort(4, 40, 10, 4), _Effort(8, 400, 16, 6)
 
 
 class PseudoCosts:
@@ -72,7 +72,7 @@ class PseudoCosts:
     def __init__(self, cells: int, *, alike: bool = False) -> None:
         self._gain, self._count = np.zeros((2, cells)), np.zeros((2, cells))
         self._wide = np.inf if alike else steering.FAR_FROM_CUTOFF
-        self.contradictions = Contradictions(cells)
+        self.conflicts = Conflicts(cells)
 
     def choose(
         self, relaxation: Relaxation, point: FloatArray, bound: float, cutoff: float, *, flat: bool = False
@@ -86,7 +86,7 @@ class PseudoCosts:
         tried = np.flatnonzero(part > tolerances.INTEGRAL)
         if not tried.size:
             return None
-        weight = self.contradictions.weight[relaxation.cells[tried]] * part[tried]
+        weight = self.conflicts.weight[relaxation.cells[tried]] * part[tried]
         if flat and weight.max() > 0.0:
             return int(tried[np.argmax(weight)]), (bound, bound)
         steps = np.stack([point[tried], 1.0 - point[tried]])
@@ -99,7 +99,7 @@ class PseudoCosts:
             cell = int(tried[at])
             found = (bound, bound)
             if self._count[:, relaxation.cells[cell]].min() < effort.reliable and looks < effort.most:
-                found = self._looked(relaxation, cell, bound, steps[:, at], effort.iterations)
+                found = self._trial_bounds(relaxation, cell, bound, steps[:, at], effort.iterations)
                 looks += 1
                 if max(found) > cutoff:  # one branch is infeasible: branch on it at once
                     return cell, found
@@ -113,7 +113,7 @@ class PseudoCosts:
                 break
         return chosen, sides
 
-    def _looked(
+    def _trial_bounds(
         self, relaxation: Relaxation, cell: int, bound: float, steps: FloatArray, iterations: int
     ) -> tuple[float, float]:
         sides = [max(bound, relaxation.look(cell, value, iterations)) for value in (0.0, 1.0)]

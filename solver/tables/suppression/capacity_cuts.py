@@ -16,8 +16,8 @@ from linkrisk.formulations.tables.suppression_model import BridgeRows, capacity_
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.attacks import Asked, Attacker, Seen, signs_of
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 
 
 class Bridges:

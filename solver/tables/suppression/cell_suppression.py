@@ -19,7 +19,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.tables import steering, tolerances
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.branch_and_cut import WholeSearch
 from linkrisk.solver.tables.suppression.insider_cuts import Noted
@@ -27,7 +27,7 @@ from linkrisk.solver.tables.suppression.integer_cuts import with_whole_tables
 from linkrisk.solver.tables.suppression.large_tables import MODULAR, suppress_large
 from linkrisk.solver.tables.suppression.pattern import OUTSIDER, Pattern, tell_cost, unit_of
 from linkrisk.solver.tables.suppression.pattern_pool import AtOnce
-from linkrisk.solver.tables.suppression.patterns import (
+from linkrisk.solver.tables.suppression.primal_heuristics import (
     Making,
     OneByOne,
     Patterns,
@@ -69,7 +69,7 @@ def suppress_cells(
         patterns, start = _start(table, separator, witnesses, clock, report)
     search = _Search(table, separator, patterns, start, clock, report, rows=rows)
     better, bound = search.own() if backend is None else search.by(backend, seed)
-    return search.told(_pattern(table, better, bound))
+    return search.reported(_pattern(table, better, bound))
 
 
 def in_whole_numbers(table: CellTable, pattern: _P, clock: Clock) -> _P:
@@ -96,7 +96,7 @@ def _outside(
     """Solve the outsider's problem in a share of the time: its bound is valid against all attackers."""
     patterns, start = _start(table, noted, witnesses, clock, report, OUTSIDER)
     search = _Search(table, noted, patterns, start, clock, report, who=OUTSIDER)
-    return search.told(_pattern(table, *search.own()))
+    return search.reported(_pattern(table, *search.own()))
 
 
 def _from_outside(
@@ -242,7 +242,7 @@ class _Search:
             tell_cost(self.report, self._in_costs(cost), self._in_costs(max(bound, 0.0)), self.who)
         return self.clock.expired
 
-    def told(self, pattern: Pattern) -> Pattern:
+    def reported(self, pattern: Pattern) -> Pattern:
         """Return the pattern after a last report of its cost and bound."""
         if self.report is not None:
             tell_cost(self.report, pattern.cost, pattern.bound, self.who)

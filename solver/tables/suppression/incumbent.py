@@ -12,7 +12,7 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.suppression_model import BridgeRows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 
 Holds = Callable[[BoolArray], bool]
 """Tells whether a pattern, shape (n,), protects."""

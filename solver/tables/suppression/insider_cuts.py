@@ -10,12 +10,12 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.programs import Cuts
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import Demand
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.suppression_model import capacity_row
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.insider_attacks import InsiderAttacks, OutOfTimeError, Unmet
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 
 
@@ -93,16 +93,16 @@ class Noted:
 class InsiderCuts:
     """Separates capacity constraints of insiders."""
 
-    crowd: Crowd
+    knowledge: AttackerKnowledge
     clock: Clock | None = None  # when it has expired, methods raise `OutOfTimeError`
     fractional: bool = True
-    _attacks: CrowdAttacks | None = field(default=None, repr=False, compare=False)
+    _attacks: InsiderAttacks | None = field(default=None, repr=False, compare=False)
     _order: list[Demand] = field(default_factory=list, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Drop the program of the optimiser and the clock, which belong to this process."""
         return {
-            "crowd": self.crowd,
+            "knowledge": self.knowledge,
             "clock": None,
             "fractional": self.fractional,
             "_attacks": None,
@@ -112,7 +112,7 @@ class InsiderCuts:
     def holds(self, suppressed: BoolArray) -> bool:
         """Tell whether a pattern, shape (n,), protects against all attackers, last failures first."""
         self.attacks.knows(suppressed.astype(np.float64))
-        order = self._order or list(self.crowd.table.demands)
+        order = self._order or list(self.knowledge.table.demands)
         self._order = order
         for at, demand in enumerate(order):
             if self.attacks.unmet(demand):
@@ -121,15 +121,15 @@ class InsiderCuts:
         return True
 
     @property
-    def attacks(self) -> CrowdAttacks:
+    def attacks(self) -> InsiderAttacks:
         """The attackers' linear programs."""
         if self._attacks is None:
-            self._attacks = CrowdAttacks(self.crowd, self.clock)
+            self._attacks = InsiderAttacks(self.knowledge, self.clock)
         return self._attacks
 
     def __call__(self, x: FloatArray) -> Cuts:
         """See `Separator`."""
-        table = self.crowd.table
+        table = self.knowledge.table
         suppressed = np.clip(x, 0.0, 1.0)
         suppressed[suppressed < tolerances.PUBLISHED] = 0.0
         suppressed[table.primary] = 1.0
@@ -150,7 +150,7 @@ class InsiderCuts:
         return Cuts(matrix, np.array(right, dtype=np.float64), np.full(len(rows), np.inf))
 
     def _unmet(self, demand: Demand, *, last: bool) -> list[Unmet]:
-        """Call `CrowdAttacks.unmet`, or return nothing if the clock has expired and rows were found."""
+        """Call `InsiderAttacks.unmet`, or return nothing if the clock has expired and rows were found."""
         try:
             return self.attacks.unmet(demand)
         except OutOfTimeError:

@@ -19,7 +19,7 @@ from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.incumbent import Thinning
 from linkrisk.solver.tables.suppression.insider_cuts import Protecting

@@ -16,11 +16,11 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.least_energy import one_thread
 from linkrisk.solver.tables.suppression.incumbent import Holds
 from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
-from linkrisk.solver.tables.suppression.patterns import Tell, Witnesses
+from linkrisk.solver.tables.suppression.primal_heuristics import Tell, Witnesses
 
 _LIKE_ONE, _AMONG_TWO = 0, 1
 """Two of three equally likely moves; the third favours the cells of two patterns."""

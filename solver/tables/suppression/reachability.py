@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import CellTable
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.tables.attackers.crowd_attacks import CrowdAttacks, Unmet
-from linkrisk.solver.tables.attackers.insiders import CrowdAudit
+from linkrisk.solver.tables.attackers.insider_attacks import InsiderAttacks, Unmet
+from linkrisk.solver.tables.attackers.insiders import InsiderAudit
 from linkrisk.solver.tables.attackers.integer_attacks import unreachable_in_whole_numbers
 
 _SHOWN = 3
@@ -26,7 +26,7 @@ def unreachable(table: CellTable, clock: Clock | None = None) -> list[Unmet]:
     if table.counts:
         return unreachable_in_whole_numbers(table, clock)
     seen, unit = in_units(table)
-    attacks = CrowdAttacks(Crowd.of(seen), clock)
+    attacks = InsiderAttacks(AttackerKnowledge.of(seen), clock)
     attacks.knows((~table.fixed).astype(np.float64))
     found = [one for demand in seen.demands for one in attacks.unmet(demand, everybody=True)]
     return [
@@ -55,7 +55,7 @@ def kept_from_nobody(table: CellTable) -> str:
     return f"not protected, whatever is suppressed: {shown}{more}; {_ADVICE}"
 
 
-def found_by_the_audit(table: CellTable, audit: CrowdAudit) -> str:
+def found_by_the_audit(table: CellTable, audit: InsiderAudit) -> str:
     """Return the worst unmet demand of each cell, from an audit with all free cells suppressed."""
     wrong = (audit.short > 0).nonzero()[0]
     shown = "; ".join(

@@ -20,9 +20,9 @@ from linkrisk.formulations.tables.cell_table import CellTable, Demand
 from linkrisk.formulations.tables.witnesses import Witness
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.suppression.patterns import Witnesses
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
+from linkrisk.solver.tables.suppression.primal_heuristics import Witnesses
 
 Tell = Callable[[int], None]
 """Called with the number of demands left."""

@@ -11,7 +11,7 @@ import pandas as pd
 from linkrisk.datasets.microdata.names import shown_name
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
-from linkrisk.solver.documents.wording import contradictions
+from linkrisk.solver.documents.wording import conflicts
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.inputs.limits import engine_options
 from linkrisk.solver.inputs.reading import make_problem
@@ -75,7 +75,7 @@ class ComparisonResult(Result):
             f"  {row.name}: {row.status}, linked {plain(row.linked)}, at most {plain(row.linked_upper_bound)}"
             for row in self.rows
         ]
-        said = [f"  {one}" for one in contradictions(self.content())]
+        said = [f"  {one}" for one in conflicts(self.content())]
         head = f"ComparisonResult({self.details['aggregator']}, {self.details['direction']}"
         return "\n".join([head, *lines, *said]) + ")"
 

@@ -17,7 +17,7 @@ from linkrisk.formulations.tables.own_knowledge import singletons
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.tables.attackers.audit import audit
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.attackers.integer_attacks import (
     IntegerAttacks,
     IntegerProgram,

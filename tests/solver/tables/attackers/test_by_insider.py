@@ -23,15 +23,15 @@ known = st.dictionaries(st.integers(0, 11), st.sampled_from([None, 0.3, 0.6, 0.9
 @given(
     inner=st.lists(st.integers(0, 12), min_size=6, max_size=6),
     place=st.tuples(st.integers(0, 1), st.integers(0, 2)),
-    crowd=st.lists(known, max_size=3),
+    knowledge=st.lists(known, max_size=3),
     bits=st.lists(st.booleans(), min_size=12, max_size=12),
     sliding=st.booleans(),
 )
-def test_it_is_what_every_attacker_finds(inner, place, crowd, bits, sliding):
+def test_it_is_what_every_attacker_finds(inner, place, knowledge, bits, sliding):
     table = table_of(np.reshape(inner, (2, 3)), {place: (2, 3)}, sliding=sliding)
     insiders = tuple(
         insider(table, {at: None if part is None else part * table.value[at] for at, part in one.items()})
-        for one in crowd
+        for one in knowledge
     )
     table = replace(table, insiders=insiders)
     suppressed = (table.primary | np.array(bits)) & ~table.fixed

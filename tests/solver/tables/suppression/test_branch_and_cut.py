@@ -19,7 +19,7 @@ from linkrisk.formulations.programs import Cuts
 from linkrisk.formulations.tables.suppression_model import BridgeRows, alone_rows
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression import branch_and_cut
 from linkrisk.solver.tables.suppression.branch_and_cut import (
     BranchAndCut,

@@ -27,7 +27,7 @@ from linkrisk.solver.tables.operations.suppress_and_audit import from_insiders_t
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.large_tables import suppress_large
-from linkrisk.solver.tables.suppression.patterns import Witnesses
+from linkrisk.solver.tables.suppression.primal_heuristics import Witnesses
 from linkrisk.solver.tables.suppression.reachability import unreachable
 
 cells = st.lists(st.integers(0, 12), min_size=6, max_size=6)

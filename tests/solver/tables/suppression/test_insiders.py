@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from small_tables import cheapest, frames_of, insider, protects, table_of
 
 from linkrisk import audit_table, suppress_table
-from linkrisk.formulations.tables.crowd import Crowd
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.tables import steering
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.operations import suppress_and_audit as suppress
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.insider_cuts import InsiderCuts
@@ -97,7 +97,7 @@ def test_the_crowd_is_the_views_together(inner, place, one, bits, sliding):
     table = table_of(np.reshape(inner, (2, 3)), {place: (2, 3)}, sliding=sliding)
     own = insider(table, {at: None if part is None else part * table.value[at] for at, part in one.items()})
     table = replace(table, insiders=(own,))
-    crowd, view = Crowd.of(table), table.seen_by(own)
+    crowd, view = AttackerKnowledge.of(table), table.seen_by(own)
     assert crowd.bounds(1)[0] == pytest.approx(view.below)
     assert crowd.bounds(1)[1] == pytest.approx(view.above)
     demands = {(one.cell, one.up, one.down): one.level for one in view.demands}

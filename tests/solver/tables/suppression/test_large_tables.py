@@ -31,7 +31,7 @@ from linkrisk.solver.tables.suppression.large_tables import suppress_large
 from linkrisk.solver.tables.suppression.least_energy_patterns import Needs, Shedding, conducting
 from linkrisk.solver.tables.suppression.modular import Modular, within
 from linkrisk.solver.tables.suppression.pattern_pool import AtOnce
-from linkrisk.solver.tables.suppression.patterns import Witnesses
+from linkrisk.solver.tables.suppression.primal_heuristics import Witnesses
 from linkrisk.solver.tables.suppression.repair import Attacked, Thinning, repaired
 
 SHAPES = [[(9, 3)], [(4, 2), (3, 3)], [(6, 3), (3, 3)], [(3, 3), (2, 2), (2, 2)]]

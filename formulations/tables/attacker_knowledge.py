@@ -19,7 +19,7 @@ OUTSIDER = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class AttackerKnowledge:
     """The outsider and all insiders of a table.
 
     Attributes
@@ -41,8 +41,8 @@ class Crowd:
     above: FloatArray
 
     @classmethod
-    def of(cls, table: CellTable) -> Crowd:
-        """Return the crowd of a table."""
+    def of(cls, table: CellTable) -> AttackerKnowledge:
+        """Return the knowledge of a table."""
         insiders = table.insiders
         none = [np.zeros(0)]
         cell = np.concatenate([*none, *(one.cells for one in insiders)]).astype(np.int64)
@@ -125,11 +125,11 @@ class Crowd:
         """Attackers with lowered levels."""
         return tuple(at for at, one in enumerate(self.table.insiders, start=1) if one.lowered)
 
-    def within(self, suppressed: FloatArray) -> Onlookers:
-        """Restrict the crowd to a pattern, shape (n,); fractional cells have proportional bounds."""
+    def within(self, suppressed: FloatArray) -> PatternKnowledge:
+        """Restrict the knowledge to a pattern, shape (n,); fractional cells have proportional bounds."""
         seen = np.flatnonzero(suppressed[self.cell] > 0)
         share = suppressed[self.cell[seen]]
-        return Onlookers(
+        return PatternKnowledge(
             len(self),
             self.owner[seen],
             self.cell[seen],
@@ -141,7 +141,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, eq=False)
-class Onlookers:
+class PatternKnowledge:
     """Knowledge of all attackers about the suppressed cells of a pattern.
 
     Attributes
@@ -150,7 +150,7 @@ class Onlookers:
         m, how many attackers there are.
     owner, cell : ndarray of int64, shape (s,)
     below, above : ndarray of float64, shape (s,)
-        See `Crowd`, of suppressed cells only.
+        See `AttackerKnowledge`, of suppressed cells only.
     below_all, above_all : ndarray of float64, shape (n,)
         Public bounds.
     """

@@ -16,12 +16,12 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import CellTable, Demand
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.solver.backends.linear.base import LinearOptions, LinearProgram, linear_program
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering, tolerances
-from linkrisk.solver.tables.attackers.crowd_attacks import OutOfTimeError, Unmet
+from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError, Unmet
 from linkrisk.solver.tables.attackers.integer_attacks import IntegerAttacks
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.incumbent import Thinning, protection
@@ -47,7 +47,6 @@ class Witnesses:
     ) -> None:
         self._table, self._most_up, self._local = table, most_up, local
         self._cells = np.flatnonzero(~table.fixed) if cells is None else cells
-        self._few: _Ways | None = None
         self._all: _Ways | None = None
         self._by_cell = sparse.csc_array(table.relations)
         self._by_relation = sparse.csr_array(table.relations)
@@ -88,9 +87,8 @@ class Witnesses:
         halves = sorted(self._halves(demands), key=lambda one: -one.level)
         if generator is not None:
             halves = [halves[place] for place in generator.permutation(len(halves))]
-        for way in (self._few, self._all):
-            if way is not None:
-                way.begin(cost, suppressed)
+        if self._all is not None:
+            self._all.begin(cost, suppressed)
         for at, demand in enumerate(halves):
             if clock.expired:
                 raise OutOfTimeError
@@ -144,14 +142,6 @@ class Witnesses:
             near.begin(cost, suppressed)
             found = near.cheapest(demand, suppressed)
             if found is not None:
-                return found
-        elif self._few is None:
-            kept = np.isin(self._cells, _cheapest_cells(self._table, steering.CHEAPEST_CELLS))
-            self._few = _Ways(self._table, self._cells[kept])
-            self._few.begin(cost, suppressed)
-        if self._few is not None:
-            found = self._few.cheapest(demand, suppressed)
-            if found is not None or self._few.cells.size == self._cells.size:
                 return found
         if self._all is None:
             self._all = _Ways(self._table, self._cells)
@@ -235,21 +225,6 @@ class _Ways:
         return found
 
 
-def _cheapest_cells(table: CellTable, most: int) -> LongArray:
-    """Select the sensitive cells and the cheapest others of each relation, the widest first among equals."""
-    relations = sparse.csr_array(table.relations)
-    inside = relations.indices
-    rows = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    room = np.minimum(table.above, table.below)[inside]
-    order = np.lexsort((-room, table.cost[inside], rows))
-    order = order[table.free[inside[order]]]
-    sizes = np.bincount(rows[order], minlength=relations.shape[0])
-    rank = np.arange(order.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = table.primary.copy()
-    kept[inside[order[rank < most]]] = True
-    return np.flatnonzero(kept)
-
-
 @dataclass
 class InsiderPatterns:
     """Primal heuristic that repairs patterns against insiders at the least cost."""
@@ -258,7 +233,7 @@ class InsiderPatterns:
     _program: LinearProgram = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        table = self.cuts.crowd.table
+        table = self.cuts.knowledge.table
         relations = sparse.csr_array(table.relations)
         rows = relations.shape[0]
         both = LinearModel(
@@ -279,7 +254,7 @@ class InsiderPatterns:
 
         Returns (n,): None if a demand cannot be met, whatever is suppressed.
         """
-        table = self.cuts.crowd.table
+        table = self.cuts.knowledge.table
         found = pattern.copy()
         try:
             while wrong := self._wrong(found, clock):
@@ -296,7 +271,7 @@ class InsiderPatterns:
         attacks = self.cuts.attacks
         attacks.knows(pattern.astype(np.float64))
         wrong: list[Unmet] = []
-        for demand in self.cuts.crowd.table.demands:
+        for demand in self.cuts.knowledge.table.demands:
             if clock.expired:
                 raise OutOfTimeError
             wrong += attacks.unmet(demand)
@@ -318,7 +293,7 @@ class InsiderPatterns:
 
     def _added(self, wrong: Unmet, suppressed: BoolArray) -> BoolArray | None:
         """Return the cells of the cheapest movement that meets a demand against an attacker."""
-        below, above = self.cuts.crowd.bounds(wrong.owner)
+        below, above = self.cuts.knowledge.bounds(wrong.owner)
         demand, moved = wrong.demand, np.zeros(suppressed.size, dtype=np.bool_)
         level, sliding = demand.level, demand.up and demand.down
         if sliding:  # a level that asks for the largest possible movement would be missed by rounding
@@ -337,7 +312,7 @@ class InsiderPatterns:
 
     def _furthest_up(self, cell: int, below: FloatArray, above: FloatArray) -> float:
         """Compute how far up an attacker considers a cell possible if all free cells are suppressed."""
-        cells, open_to = above.size, ~self.cuts.crowd.table.fixed
+        cells, open_to = above.size, ~self.cuts.knowledge.table.fixed
         upper = np.concatenate([np.where(open_to, above, 0.0), np.where(open_to, below, 0.0)])
         upper[cell + cells] = 0.0
         objective = np.zeros(2 * cells)
@@ -350,7 +325,7 @@ class InsiderPatterns:
     def _cheapest(
         self, demand: Demand, suppressed: BoolArray, below: FloatArray, above: FloatArray
     ) -> BoolArray | None:
-        table, cells = self.cuts.crowd.table, suppressed.size
+        table, cells = self.cuts.knowledge.table, suppressed.size
         cost = np.where(suppressed, 0.0, table.cost)
         open_to = ~table.fixed
         lower = np.zeros(2 * cells)
@@ -368,7 +343,7 @@ class InsiderPatterns:
 
 
 @dataclass
-class CrowdWitnesses:
+class InsiderWitnesses:
     """Primal heuristic against all attackers: a pattern against the outsider, repaired against insiders."""
 
     outsider: Witnesses
@@ -388,18 +363,18 @@ class CrowdWitnesses:
 
 def search_parts(
     table: CellTable, clock: Clock | None = None
-) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | CrowdWitnesses | IntegerPatterns]:
+) -> tuple[CapacityCuts | SeparatorOf | IntegerCuts, Witnesses | InsiderWitnesses | IntegerPatterns]:
     """Return the separator and the primal heuristic, against the outsider alone or against all attackers.
 
     For counts both require integral witnesses, which prove protection against fractional attacks, too.
     """
     cuts, witnesses = CapacityCuts(table, clock=clock), Witnesses(table)
-    own = InsiderCuts(Crowd.of(table), clock) if table.insiders else None
+    own = InsiderCuts(AttackerKnowledge.of(table), clock) if table.insiders else None
     rows = cuts if own is None else SeparatorOf(cuts, own)
     if table.counts:
         attacks = IntegerAttacks(table, clock)
         return IntegerCuts(rows, attacks), IntegerPatterns(witnesses, attacks)
-    return rows, witnesses if own is None else CrowdWitnesses(witnesses, InsiderPatterns(own))
+    return rows, witnesses if own is None else InsiderWitnesses(witnesses, InsiderPatterns(own))
 
 
 Tell = Callable[[float], None]
@@ -407,7 +382,7 @@ Tell = Callable[[float], None]
 
 
 Rows = CapacityCuts | Noted | SeparatorOf | IntegerCuts
-Making = Witnesses | CrowdWitnesses | IntegerPatterns
+Making = Witnesses | InsiderWitnesses | IntegerPatterns
 
 
 class Patterns(Protocol):

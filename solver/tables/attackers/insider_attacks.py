@@ -14,8 +14,8 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.programs import LinearModel
+from linkrisk.formulations.tables.attacker_knowledge import AttackerKnowledge
 from linkrisk.formulations.tables.cell_table import Demand
-from linkrisk.formulations.tables.crowd import Crowd
 from linkrisk.formulations.tables.reach import reach
 from linkrisk.solver.backends.linear.base import LinearOptions, linear_program
 from linkrisk.solver.run.clock import Clock
@@ -45,22 +45,22 @@ class Unmet:
     most: FloatArray  # (n,) the most each cell contributes to that if it is suppressed
 
 
-class CrowdAttacks:
+class InsiderAttacks:
     """Decides whether demands hold against all attackers, trying stored deviations first.
 
     `clock`: when it has expired, no more attacks are solved.
     """
 
-    def __init__(self, crowd: Crowd, clock: Clock | None = None) -> None:
-        self.crowd, self.clock = crowd, clock or Clock(None)
-        self._by_cell = sparse.csc_array(crowd.table.relations)
+    def __init__(self, knowledge: AttackerKnowledge, clock: Clock | None = None) -> None:
+        self.knowledge, self.clock = knowledge, clock or Clock(None)
+        self._by_cell = sparse.csc_array(knowledge.table.relations)
         self._seen: dict[tuple[int, float], list[Seen]] = {}
 
     def knows(self, suppressed: FloatArray) -> None:
         """Set a pattern, shape (n,): 1 for suppressed, 0 for published cells, or between."""
-        table = self.crowd.table
+        table = self.knowledge.table
         self._suppressed = suppressed
-        self._onlookers = self.crowd.within(suppressed)
+        self._onlookers = self.knowledge.within(suppressed)
         self._cells = cells = np.flatnonzero(suppressed)
         part = sparse.csr_array(self._by_cell[:, cells])
         self._rows = np.flatnonzero(np.diff(part.indptr))
@@ -89,7 +89,7 @@ class CrowdAttacks:
         """
         if not self._suppressed[demand.cell] > 0:
             return self._published(demand, everybody)
-        levels = self.crowd.levels(demand)
+        levels = self.knowledge.levels(demand)
         asked = _Asked(self, demand, levels)
         wrong: list[Unmet] = []
         groups = [np.flatnonzero(asked.open)]
@@ -123,7 +123,7 @@ class CrowdAttacks:
         """Seek a deviation feasible for a group; return the attacker with the tightest bound, too."""
         below, above = (side[self._cells] for side in self._onlookers.together(group))
         everywhere = np.arange(self._cells.size)
-        most, room = float(levels[group].max()), np.zeros(len(self.crowd))
+        most, room = float(levels[group].max()), np.zeros(len(self.knowledge))
         self._program.change_column_bounds(everywhere, -below, above)
         for sign in _ways(demand):
             _, multipliers = self._furthest(demand.cell, sign, most, (below, above))
@@ -132,9 +132,9 @@ class CrowdAttacks:
         return int(group[np.argmin(room[group] / levels[group])])
 
     def _published(self, demand: Demand, everybody: bool) -> list[Unmet]:
-        levels = self.crowd.levels(demand)
+        levels = self.knowledge.levels(demand)
         owners = np.flatnonzero(levels > 0)[: None if everybody else 1]
-        none = np.zeros(len(self.crowd.table))
+        none = np.zeros(len(self.knowledge.table))
         return [
             Unmet(int(one), Demand(demand.cell, float(levels[one]), demand.up, demand.down), 0.0, none)
             for one in owners
@@ -150,14 +150,14 @@ class CrowdAttacks:
 
         `level`: where it stops. Raises RuntimeError if the optimiser fails.
         """
-        below, above = self.crowd.bounds(owner)
-        mine = self.crowd.cell[self.crowd.mine(owner)]
+        below, above = self.knowledge.bounds(owner)
+        mine = self.knowledge.cell[self.knowledge.mine(owner)]
         mine = mine[self._suppressed[mine] > 0]
         at = np.searchsorted(self._cells, mine)
         share = self._suppressed[self._cells]
         own = below[self._cells] * share, above[self._cells] * share
         self._program.change_column_bounds(at, -own[0][at], own[1][at])
-        found, most = 0.0, np.zeros(len(self.crowd.table))
+        found, most = 0.0, np.zeros(len(self.knowledge.table))
         for sign in _ways(demand):
             more, multipliers = self._furthest(demand.cell, sign, level, own)
             found += more
@@ -201,7 +201,7 @@ class CrowdAttacks:
 class _Asked:
     """A demand with the attackers against whom it is undecided."""
 
-    def __init__(self, attacks: CrowdAttacks, demand: Demand, levels: FloatArray) -> None:
+    def __init__(self, attacks: InsiderAttacks, demand: Demand, levels: FloatArray) -> None:
         self._attacks, self._demand, self._levels = attacks, demand, levels
         self._known = {sign: np.zeros(levels.size) for sign in _ways(demand)}
         self.open = levels > 0
