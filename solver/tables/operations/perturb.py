@@ -37,13 +37,13 @@ from linkrisk.solver.tables.operations.figures import (
     sum_changes,
 )
 from linkrisk.solver.tables.operations.make import MadeTable, make_table
-from linkrisk.solver.tables.operations.result import ProtectedTable
-from linkrisk.solver.tables.perturbation.noise_designs import (
+from linkrisk.solver.tables.operations.noise_designs import (
     lines_of_counts,
     lines_of_sums,
     noise_of,
     table_of_counts,
 )
+from linkrisk.solver.tables.operations.result import ProtectedTable
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

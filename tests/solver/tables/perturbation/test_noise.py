@@ -20,7 +20,7 @@ from linkrisk.formulations.tables.magnitude_noise import (
     Noise,
 )
 from linkrisk.solver.tables.operations.figures import count_changes
-from linkrisk.solver.tables.perturbation.noise_designs import magnitude_table, perturbation_table
+from linkrisk.solver.tables.perturbation.maximum_entropy_noise import magnitude_table, perturbation_table
 
 
 def test_the_published_table_of_ptable():
