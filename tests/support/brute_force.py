@@ -231,11 +231,6 @@ def choquet_of_moebius(c, moebius):
     return math.fsum(value * min(c[k] for k in subset) for subset, value in moebius.items())
 
 
-def measure_of_moebius(moebius, n):
-    """mu(A) is the sum of m(B) over the subsets B of A."""
-    return {a: math.fsum(value for b, value in moebius.items() if b <= a) for a in subsets(n)}
-
-
 @dataclass(frozen=True)
 class Bilinear:
     """``c' M c``, the terms of which can cancel: a tie covers what rounding may leave of them."""

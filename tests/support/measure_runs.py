@@ -108,3 +108,17 @@ def released_table(original, masked, names="abcdefgh"):
     """Numeric attributes from two arrays."""
     columns = zip(names, np.asarray(original).T, np.asarray(masked).T, strict=False)
     return [attribute(name, before, after) for name, before, after in columns]
+
+
+# Plain attacks on releases
+
+
+def scaled(frame):
+    """Every column without its mean, in standard deviations."""
+    return ((frame - frame.mean()) / frame.std(ddof=0)).to_numpy()
+
+
+def by_lot(distances, within=1e-12):
+    """Expected share of right links where lots decide among the nearest."""
+    nearest = np.isclose(distances, distances.min(axis=1, keepdims=True), rtol=0.0, atol=within)
+    return float((nearest.diagonal() / nearest.sum(axis=1)).mean())

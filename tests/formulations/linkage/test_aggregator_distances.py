@@ -1,4 +1,4 @@
-"""Every aggregator as a distance: features, form and definition agree; growth, ties, bounds, identities."""
+"""Every aggregator as a distance: features, form and definition agree; forms that bound; identities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.distances import Differences, Standardisation
-from linkrisk.formulations.linkage.forms import FormKind
+from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import make_pair
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
@@ -108,28 +108,6 @@ def test_rows_are_the_plain_difference_less_nine_tenths_of_the_plain_tie(case, n
             assert (ties >= np.multiply(0.5, expected)).all()
 
 
-@everywhere
-@sized
-def test_forms_have_a_monotone_distance_beside_them(case, n):
-    """What the evaluator bounds distances by: the same but for rounding, or a diagonal form below."""
-    aggregator = case.make(n)
-    c = random_distances(case, n + 70, 60, n)
-    for theta in samples(aggregator, 30):
-        form = aggregator.form(theta)
-        if form.kind is FormKind.QUADRATIC:
-            below = form.diagonal()
-            assert (below.kind, below.differences) == (FormKind.WEIGHTED_SUM, Differences.SQUARED)
-            assert (below.parameters >= 0.0).all()
-            assert (form(c) >= below(c**2) - form.noise * c**2 @ np.diag(form.parameters)).all()
-            with pytest.raises(ValueError, match="quadratic"):
-                form.monotone()
-        else:
-            monotone, raised = form.monotone()
-            assert 0.0 <= raised <= 1e-14
-            assert (monotone.kind, monotone.differences) == (form.kind, form.differences)
-            np.testing.assert_allclose(monotone(c), form(c), rtol=0.0, atol=1e-14 * c.max())
-
-
 @pytest.mark.parametrize("case", POLYTOPES, ids=[case.label for case in POLYTOPES])
 @sized
 def test_monotone_aggregators_never_fall_when_a_distance_grows(case, n):
@@ -159,18 +137,6 @@ def test_choquet_with_an_additive_measure_is_the_weighted_mean_and_a_diagonal_fo
             aggregator = BY_LABEL[label].make(n)
             _, lift = aggregator.simpler()
             np.testing.assert_allclose(aggregator.features(z**2) @ lift(weights), expected, rtol=1e-9)
-
-
-@sized
-def test_owa_is_the_choquet_integral_of_a_symmetric_measure(n):
-    owa, choquet = make_aggregator("owa", NAMES[:n]), make_aggregator("choquet", NAMES[:n])
-    c = random_distances(BY_LABEL["owa"], n, 50, n)
-    for weights in owa.domain.sample(20, np.random.default_rng(2)):
-        table = {
-            ",".join(NAMES[k] for k in sorted(a)): float(weights[: len(a)].sum()) for a in plain.subsets(n)
-        }
-        theta = choquet.encode({"measure": table})
-        np.testing.assert_allclose(choquet.features(c) @ theta, owa.features(c) @ weights, rtol=1e-9)
 
 
 @pytest.mark.parametrize("label", ["2-additive", "3-additive"])
@@ -263,3 +229,124 @@ def test_k_additive_importance_and_interaction_are_those_of_the_measure(label):
         whole = choquet.encode({"measure": aggregator.decode(theta)["measure"]})
         assert aggregator.importance(theta) == pytest.approx(choquet.importance(whole), abs=1e-9)
         np.testing.assert_allclose(aggregator.interaction(theta), choquet.interaction(whole), atol=1e-9)
+
+
+MONOTONE = [kind for kind in FormKind if kind is not FormKind.QUADRATIC]
+
+
+def parameters_of(kind, random, n, wrong):
+    """Parameters of a monotone distance, and then moved by up to `wrong`."""
+    if kind is FormKind.CHOQUET:
+        p = random.random(1 << n)
+        p[0] = 0.0
+        for k in range(n):
+            halves = p.reshape(-1, 2, 1 << k)
+            np.maximum(halves[:, 0], halves[:, 1], out=halves[:, 1])
+        p[1:] += wrong * random.normal(size=p.size - 1)
+    elif kind is FormKind.PAIRWISE:
+        p = np.triu(random.normal(size=(n, n)), 1)
+        np.fill_diagonal(p, -np.minimum(p + p.T, 0.0).sum(axis=1))
+        p += wrong * np.triu(random.normal(size=(n, n)))
+    else:
+        p = random.exponential(size=n) * random.integers(0, 2, size=n) + wrong * random.normal(size=n)
+    return p
+
+
+def distances_of_all_sizes(random, rows, n):
+    c = random.exponential(size=(rows, n)) * 10.0 ** random.integers(-3, 4, size=(rows, 1))
+    c[::3] = np.round(c[::3])
+    c[::7, 0] = 0.0
+    return c
+
+
+@given(
+    kind=st.sampled_from(MONOTONE),
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 5),
+    wrong=st.sampled_from([0.0, 1e-17, 1e-12, 1e-3, 1.0]),
+    differences=st.sampled_from([Differences.SQUARED, Differences.ABSOLUTE]),
+)
+def test_monotone_forms_are_no_lower_and_never_fall(kind, seed, n, wrong, differences):
+    random = np.random.default_rng(seed)
+    form = DistanceForm(kind, differences, parameters_of(kind, random, n, wrong))
+    before = form.parameters.copy()
+    monotone, raised = form.monotone()
+    np.testing.assert_array_equal(form.parameters, before)
+    assert (monotone.kind, monotone.differences) == (kind, differences)
+    assert raised >= 0.0
+    c = distances_of_all_sizes(random, 80, n)
+    rounding = 1e-13 * (1.0 + np.abs(before).sum()) * c.max(axis=1)
+    assert (monotone(c) >= form(c) - rounding).all()
+    assert (monotone(c) <= form(c) + raised * c.max(axis=1) + rounding).all()
+    # Along one attribute, along several, and up to where two of them meet.
+    for larger in (
+        c + np.eye(n)[random.integers(n, size=len(c))] * random.exponential(size=(len(c), 1)),
+        c + random.exponential(size=c.shape) * random.integers(0, 2, size=c.shape),
+        np.maximum(c, c[:, [random.integers(n)]]),
+    ):
+        rounding = 1e-13 * (1.0 + np.abs(before).sum()) * larger.max(axis=1)
+        assert (monotone(c) <= monotone(larger) + rounding).all()
+    assert monotone.monotone()[1] <= 1e-13 * (1.0 + np.abs(before).sum())
+
+
+def test_what_is_not_monotone_is_raised_as_little_as_can_be():
+    """By hand: of a measure the largest value of any subset, of minima what the diagonal lacks."""
+    form = DistanceForm(FormKind.CHOQUET, Differences.SQUARED, np.array([0.0, 0.5, -0.25, 0.25]))
+    monotone, raised = form.monotone()
+    assert (monotone.parameters.tolist(), raised) == ([0.0, 0.5, 0.0, 0.5], 0.25)
+    form = DistanceForm(FormKind.PAIRWISE, Differences.SQUARED, np.array([[0.25, -0.5], [0.0, 1.0]]))
+    monotone, raised = form.monotone()
+    assert (monotone.parameters.tolist(), raised) == ([[0.5, -0.5], [0.0, 1.0]], 0.25)
+    form = DistanceForm(FormKind.ORDERED_SUM, Differences.SQUARED, np.array([-0.25, 0.5, -0.5]))
+    monotone, raised = form.monotone()
+    assert (monotone.parameters.tolist(), raised) == ([0.0, 0.5, 0.0], 0.75)
+
+
+# ---------------------------------------------------------------- quadratic forms
+
+
+def definite(random, n, rank, exponent, zeros):
+    """A semidefinite matrix of a rank, with an eigenvalue near zero and attributes without weight."""
+    basis = np.linalg.qr(random.normal(size=(n, n)))[0]
+    values = np.where(np.arange(n) < rank, random.exponential(size=n), 0.0)
+    values[0] *= 10.0**exponent
+    scale = 10.0 ** random.integers(-4, 3, size=n)
+    scale[:zeros] = 0.0
+    return scale[:, None] * ((basis * values) @ basis.T) * scale
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(1, 5),
+    short=st.integers(0, 3),
+    exponent=st.sampled_from([0, -6, -10, -12, -14, -18]),
+    zeros=st.integers(0, 2),
+    signed=st.booleans(),
+)
+def test_diagonal_forms_are_nowhere_above_quadratic_ones(seed, n, short, exponent, zeros, signed):
+    random = np.random.default_rng(seed)
+    matrix = definite(random, n, max(1, n - short), exponent, min(zeros, n))
+    form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED if signed else Differences.ABSOLUTE, matrix)
+    diagonal = form.diagonal()
+    assert (diagonal.kind, diagonal.differences) == (FormKind.WEIGHTED_SUM, Differences.SQUARED)
+    assert (diagonal.parameters >= 0.0).all()
+    # Anywhere, and where the form is smallest for its diagonal.
+    roots = np.sqrt(np.where(np.diag(matrix) > 0.0, np.diag(matrix), 1.0))
+    vectors = np.linalg.eigh(matrix / np.outer(roots, roots))[1].T / roots
+    c = np.vstack([distances_of_all_sizes(random, 40, n), vectors, 1e6 * vectors])
+    c = c * random.choice([-1.0, 1.0], size=(len(c), 1)) if signed else np.abs(c)
+    noise = form.noise * c**2 @ np.diag(matrix)
+    assert (diagonal(c**2) <= form(c) + noise).all()
+
+
+def test_singular_matrices_bound_nothing_and_definite_ones_by_their_smallest_share():
+    for matrix, share in (
+        ([[0.5, 0.5], [0.5, 0.5]], 0.0),
+        ([[1.0, 0.5], [0.5, 1.0]], 0.5),
+        ([[4.0, 1.0], [1.0, 1.0]], 0.5),
+        ([[1.0, 1e-3], [1e-3, 0.0]], 0.0),  # not semidefinite: below zero somewhere
+    ):
+        form = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.array(matrix))
+        np.testing.assert_allclose(
+            form.diagonal().parameters, share * np.diag(matrix), rtol=1e-8, atol=1e-300
+        )

@@ -122,7 +122,6 @@ def test_repair_leads_into_the_domain_and_leaves_its_points_alone(case, n):
 @everywhere
 @sized
 def test_a_chord_ends_on_the_border_of_the_domain(case, n):
-    """Both ends lie in the domain and no step beyond them does (for the bilinear form, in the true cone)."""
     aggregator = case.make(n)
     points = samples(aggregator, 12, seed=5)
 

@@ -155,7 +155,6 @@ def test_parameters_outside_the_domain(label, n, parameters, rule):
 
 @named
 def test_rounded_parameters_are_put_back_into_the_domain(case):
-    """Six digits, as a person would copy them, are good enough."""
     aggregator, key = case.make(3), case.key
     for theta in aggregator.domain.sample(20, np.random.default_rng(0)):
         written = {name: round(value, 7) for name, value in aggregator.decode(theta)[key].items()}

@@ -53,7 +53,6 @@ def linked_by(system, theta):
     direction=st.sampled_from(list(Direction)),
 )
 def test_the_rows_left_out_are_implied_by_those_kept(case, seed, whole, twins, ties, direction):
-    """For parameters of the domain, the reduced system, the full one and the definition link the same."""
     pair = make_pair(*files(seed, whole=whole, twins=twins), ties=ties, direction=direction)
     aggregator = case.make(3)
     reduced, full = block_system(pair, aggregator), block_system(pair, aggregator, reduce=False)
@@ -124,7 +123,6 @@ def test_rows_are_of_unit_length_and_say_what_they_are(case, reduce):
 
 @monotone
 def test_each_pair_of_kept_rows_is_needed(case):
-    """No kept rival is at least as near as another kept rival of the same block on every attribute."""
     pair = make_pair(*files(5, n=30))
     aggregator = case.make(3)
     system = block_system(pair, aggregator)
@@ -155,7 +153,6 @@ def test_pieces_do_not_matter(case, monkeypatch):
 
 @everywhere
 def test_building_stops_when_time_is_up_and_what_is_there_says_nothing_false(case):
-    """Blocks that were not reached have no rows and are not lost: nothing is promised of them."""
     pair = make_pair(*files(17, n=200))
     aggregator = case.make(3)
     whole = block_system(pair, aggregator)

@@ -127,13 +127,6 @@ def test_twins_share_the_weight_and_are_no_rivals():
     assert len(set(groups.tolist())) == 3
 
 
-def test_shared_weights_multiply_sampling_weights():
-    original = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]])
-    masked = np.array([[0.5, 0.5], [0.5, 0.5], [2.0, 3.0]])
-    pair = make_pair(original, masked, ties=Ties.SHARE, weight=np.array([3.0, 5.0, 7.0]))
-    assert pair.weight.tolist() == [1.5, 2.5, 7.0]
-
-
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(arrays(np.int64, st.tuples(st.integers(2, 7), st.just(2)), elements=st.integers(0, 2)))
 def test_twin_groups_are_the_classes_of_equal_records(values):

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.solver.linkage import bayesian as linker_module
@@ -95,9 +96,7 @@ def test_text_stays_as_it_is_and_unseen_text_is_unknown(scale):
     ],
 )
 def test_what_is_no_json_of_categories(entry):
-    with pytest.raises(UsageError) as error:
-        read_categories(entry, "age")
-    assert str(error.value) == (
+    assert refusal(lambda: read_categories(entry, "age")) == (
         'parameters of bayes: attribute \'age\' needs ascending "cuts" or different "categories"; '
         "use parameters as they were written"
     )
@@ -168,15 +167,6 @@ def test_back_from_json():
     assert restored.match_share == learned.match_share
 
 
-def test_the_parameters_say_what_was_learned():
-    parameters = Bayesian(classes=4).learn(task_of()).parameters
-    assert set(parameters) == {"attributes", "prior_weight", "cliques", "p"}
-    assert parameters["attributes"]["colour"] == {"categories": ["blue", "green", "red"]}
-    assert [len(parameters["attributes"][name]["cuts"]) for name in "abcd"] == [3] * 4
-    for clique in parameters["cliques"]:
-        assert sum(clique["counts"]) == 400
-
-
 def test_part_of_the_attributes_can_be_used_later():
     learned = Bayesian().learn(task_of())
     fewer = Bayesian.restored(learned.parameters, task_of(candidate_attributes=("colour",)))
@@ -244,9 +234,7 @@ def test_the_share_of_matches_is_estimated_from_all_pairs_unless_it_is_known(mon
     ],
 )
 def test_bad_settings(settings, message):
-    with pytest.raises(UsageError) as error:
-        Bayesian(**settings)
-    assert str(error.value) == message
+    assert refusal(lambda: Bayesian(**settings)) == message
 
 
 @pytest.mark.parametrize(
@@ -264,9 +252,7 @@ def test_bad_settings(settings, message):
     ],
 )
 def test_bad_tasks(changes, message):
-    with pytest.raises(UsageError) as error:
-        Bayesian().learn(task_of(**changes))
-    assert str(error.value).startswith(message)
+    assert refusal(lambda: Bayesian().learn(task_of(**changes))).startswith(message)
 
 
 def broken(**changes):
@@ -309,9 +295,10 @@ DISAGREE = "two cliques do not agree on what they share"
     ],
 )
 def test_bad_parameters(make, message):
-    with pytest.raises(UsageError) as error:
-        Bayesian.restored(make(), task_of())
-    assert str(error.value) == f"parameters of bayes: {message}; use parameters as they were written"
+    assert (
+        refusal(lambda: Bayesian.restored(make(), task_of()))
+        == f"parameters of bayes: {message}; use parameters as they were written"
+    )
 
 
 def test_parameters_of_other_attributes():

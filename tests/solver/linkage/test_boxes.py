@@ -90,7 +90,6 @@ def test_no_blocks_are_no_trouble(form):
 
 
 def test_squares_beyond_all_doubles_leave_nobody_out():
-    """And give no warning: distances are infinite, and so is what bounds them."""
     random = np.random.default_rng(1)
     original = random.normal(size=(MANY, 2))
     original[0, 0] = 1e156
@@ -164,7 +163,6 @@ def test_distances_that_are_lost_in_rounding_tie_from_box_to_box(smallest, many)
 @pytest.mark.parametrize("form", list(FORMS))
 @pytest.mark.parametrize("files", ["numbers", "mixed"])
 def test_the_order_of_records_does_not_matter(form, files):
-    """Shuffled candidates and shuffled blocks: the same links, and the same records as rivals."""
     random = np.random.default_rng(11)
     original, masked, options = FILES[files](random, MANY)
     order, turns = random.permutation(MANY), random.permutation(MANY)
@@ -185,7 +183,6 @@ def test_the_order_of_records_does_not_matter(form, files):
 
 @pytest.mark.parametrize("files", ["groups", "mixed"])
 def test_threads_tasks_and_parts_do_not_matter(files):
-    """Parts of a pair share what is computed of its candidates: whoever asks first."""
     random = np.random.default_rng(6)
     distances = [form(random, False) for form in FORMS.values()]
     expected = [Evaluator(pair_of(files, MANY, 6), 1).rank(distance) for distance in distances]
@@ -226,7 +223,6 @@ def test_trees_do_not_go_to_other_processes():
 
 
 def test_small_counts_go_by_a_tree_for_all_distances():
-    """Below the blocks for which one pays, weights at different corners need a single tree."""
     pair = pair_of("numbers", FEW, 10)
     for theta in np.eye(ATTRIBUTES):
         form = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta)

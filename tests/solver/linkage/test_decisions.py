@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from linker_cases import compare, linker, pairs_by_definition, task, task_of
 from persons import draw_persons
+from refusals import refusal
 
 from linkrisk.solver.linkage import matching as pair_matching
 from linkrisk.solver.linkage.linker import Truth
@@ -23,7 +24,6 @@ from linkrisk.solver.linkage.probabilistic.decisions import (
     shared_columns,
 )
 from linkrisk.solver.linkage.result import report_passes
-from linkrisk.solver.run.errors import UsageError
 
 PASSES = (["surname", "town"], ["age"], ["name", "town"])
 TEXTS = tuple(map(",".join, PASSES))
@@ -164,17 +164,15 @@ def test_reviewed_pairs_that_cannot_be():
     never = next((a, b) for a in range(60) for b in range(60) if (a, b) not in first)
     one = np.array([never])
     assert decide(learned, None, Reviewed(one[:, 0], one[:, 1], np.array([False]))).linked.any()
-    with pytest.raises(UsageError) as error:
-        decide(learned, None, Reviewed(one[:, 0], one[:, 1], np.array([True])))
-    assert str(error.value) == (
+    assert refusal(lambda: decide(learned, None, Reviewed(one[:, 0], one[:, 1], np.array([True])))) == (
         "1 of the decided links are compared by no pass: add a pass whose keys these records share"
     )
     query = next(a for a, _ in first if sum(1 for other, _ in first if other == a) > 1)
     two = np.array([pair for pair in first if pair[0] == query][:2])
     decide(learned, None, Reviewed(two[:, 0], two[:, 1], np.array([True, True])))
-    with pytest.raises(UsageError) as error:
-        decide(learned, "greedy", Reviewed(two[:, 0], two[:, 1], np.array([True, True])))
-    assert str(error.value) == (
+    assert refusal(
+        lambda: decide(learned, "greedy", Reviewed(two[:, 0], two[:, 1], np.array([True, True])))
+    ) == (
         "the decisions link a record of the first file twice, but links are to be one to one: leave "
         "one_to_one out, or decide for one of them"
     )

@@ -1,9 +1,12 @@
-"""The evaluator against a plain computation: links, ranks, ties, invariances."""
+"""The evaluator against a plain computation: links, ranks, ties, invariances; the table of records."""
 
 from __future__ import annotations
 
+import json
+
 import brute_force as plain
 import numpy as np
+import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS, NAMES
 from hypothesis import given, settings
@@ -16,7 +19,10 @@ from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
+from linkrisk.solver.linkage import records_table as records
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.linkage.records_table import TABLE_COLUMNS, RecordsTable
+from linkrisk.solver.run.result import dump_json
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 tie_rules = pytest.mark.parametrize("ties", list(Ties))
@@ -127,22 +133,6 @@ def test_a_single_rival_and_none(ties):
     table = settled(alone, aggregator, np.array([0.5, 0.5]))
     assert (table.linked.tolist(), table.rank.tolist(), table.ties.tolist()) == ([True], [1], [0])
     assert table.nearest_other.tolist() == [np.inf]
-
-
-def test_twins_of_the_partner_tie_under_the_strict_rule_and_are_no_rivals_under_the_other():
-    queries = np.array([[0.0, 0.0], [5.0, 5.0]])
-    candidates = np.array([[1.0, 0.0], [5.0, 5.0], [1.0, 0.0], [1.0, 0.0]])
-    aggregator = make_aggregator("weighted-mean", ("A", "B"))
-    theta = np.array([0.5, 0.5])
-    options = {"standardisation": Standardisation.NONE}
-    strict = settled(make_pair(queries, candidates, np.array([0, 1]), **options), aggregator, theta)
-    assert (strict.linked.tolist(), strict.ties.tolist()) == ([False, True], [2, 0])
-    assert strict.linked_weight == 1.0
-    pair = make_pair(queries, candidates, np.array([0, 1]), ties=Ties.SHARE, **options)
-    share = settled(pair, aggregator, theta)
-    assert (share.linked.tolist(), share.ties.tolist()) == ([True, True], [0, 0])
-    assert share.linked_weight == pytest.approx(1 / 3 + 1)
-    assert share.count == 2
 
 
 @pytest.mark.parametrize(("excess", "tied"), [(0.0, 1), (0.9, 1), (-0.9, 1), (1.1, 0), (-1.1, 0)])
@@ -262,3 +252,63 @@ def test_some_blocks_alone_are_counted_and_kept_beside_what_is_counted_later():
     assert np.flatnonzero(final.linked).tolist() == blocks.tolist()
     late = False
     assert evaluator.count(form).linked.tolist() == whole.linked.tolist()
+
+
+ROWS = (
+    ("a", True, 1, 0.5, 2.0, 1.5, 0),
+    ("b", False, 3, 0.25, 0.125, -0.125, 1),
+    ("c", None, None, None, None, None, None),
+    ("d", False, 12, None, 1e-7, None, 2),
+)
+
+
+def made(rows: tuple[tuple[object, ...], ...] = ROWS) -> RecordsTable:
+    """A table of these rows."""
+    columns = list(zip(*rows, strict=True))
+    numbers = [np.array([np.nan if cell is None else cell for cell in column]) for column in columns[3:6]]
+    return RecordsTable(
+        np.array(columns[0], dtype=object),
+        np.array([cell is True for cell in columns[1]]),
+        np.array([cell is not None for cell in columns[1]]),
+        np.array([cell or 0 for cell in columns[2]]),
+        *numbers,
+        np.array([7 if cell is None else cell for cell in columns[6]]),
+    )
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:2]])
+def test_rows_and_frame_are_what_tuples_would_be(rows):
+    table = made(rows)
+    assert table.rows == rows
+    assert [[type(cell) for cell in row] for row in table.rows] == [
+        [type(cell) for cell in row] for row in rows
+    ]
+    assert table.to_dict() == {"columns": list(TABLE_COLUMNS), "rows": [list(row) for row in rows]}
+    pd.testing.assert_frame_equal(table.to_frame(), pd.DataFrame(list(rows), columns=list(TABLE_COLUMNS)))
+
+
+def test_tables_are_equal_when_all_that_is_known_is():
+    assert made() == made()
+    assert made() != made(ROWS[:2])
+    assert made() != made((*ROWS[:3], ("d", False, 12, None, 1e-7, None, 3)))
+    assert made() != made((*ROWS[:3], ("d", None, 12, None, 1e-7, None, 2)))
+    assert made() != "rows"
+
+
+def test_counts_of_partners():
+    table = made()
+    assert (table.within(1), table.within(3), table.within(3, tied=True), table.tied) == (1, 2, 1, 2)
+
+
+def test_of_many_records_the_json_has_the_ranks(monkeypatch):
+    monkeypatch.setattr(records, "MOST_ROWS", 3)
+    table = made()
+    content = json.loads(dump_json(table.to_dict()))
+    assert content == {
+        "columns": list(TABLE_COLUMNS),
+        "rows": [],
+        "left_out": 4,
+        "ranks": [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1],
+    }
+    assert table.rows == ROWS
+    assert len(table.to_frame()) == 4

@@ -118,7 +118,6 @@ def test_every_move_keeps_the_graph_chordal_and_is_the_best_one(data):
 
 
 def test_removal_mends_what_additions_left_behind():
-    """A search that begins with all edges, for which no data speak, takes them away again."""
     codes = np.array([[a, b, c] for a in range(3) for b in range(3) for c in range(3)], dtype=np.intp)
     graph = nx.complete_graph(3)
     moves = list(improvements(graph, MarginalLikelihood(codes, [3] * 3)))
@@ -213,21 +212,6 @@ def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
     turned = BayesFactors(model, (candidates, sides[1]), (queries, sides[0]))
     swapped = turned.weights(np.arange(len(candidates)))
     np.testing.assert_allclose(swapped, weights[::-1].T, atol=2e-9)
-
-
-@quick
-@given(st.data())
-def test_independent_files_have_factor_one_exactly(data):
-    """No edge leads from one file to the other: rounding must not make links either."""
-    codes, sizes = data.draw(records(4))
-    graph = nx.empty_graph(4)
-    graph.add_edges_from([(0, 1), (2, 3)])
-    model = model_of(graph, codes, sizes)
-    bayes = BayesFactors(model, (codes[:, :2], (0, 1)), (codes[:, 2:], (2, 3)))
-    assert not bayes.connected
-    weights = bayes.weights(np.arange(len(codes)))
-    assert (weights == 0.0).all()
-    assert not np.signbit(weights).any()
 
 
 @quick

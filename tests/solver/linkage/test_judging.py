@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from linker_cases import task_of
 
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.linkage import judging
 from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
-from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.judging import judge, judged_links, most_probable_claim
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, ScoredByKind, Truth
 from linkrisk.solver.linkage.precision_recall import Thresholds, all_scores, count_between, precision_recall
@@ -86,21 +83,6 @@ def test_links_ranks_and_ties_by_definition(case):
         assert made.rival[at] == -1 if not rivals else made.rival[at] in rivals
         group = 1 if case.group is None else int((case.group == case.group[partner]).sum())
         assert made.weight[at] == 1 / group
-
-
-def test_a_distance_is_a_score_with_its_sign_changed():
-    random = np.random.default_rng(5)
-    original = random.normal(size=(60, 3))
-    pair = make_pair(original, original + random.normal(scale=0.5, size=original.shape))
-    aggregator = make_aggregator("weighted-mean", pair.attributes)
-    form = aggregator.form(aggregator.equal())
-    expected = Evaluator(pair).rank(form)
-    distances = np.vstack([form(values) for _, values in pair.chunks(form.differences)])
-    made = judge(Given(-distances), Truth.of(pair.partner, 60))
-    assert 5 < made.count < 55
-    for name in ("linked", "rank", "ties", "rival"):
-        assert (getattr(made, name) == getattr(expected, name)).all(), name
-    np.testing.assert_allclose(made.margin, expected.margin, atol=1e-12)
 
 
 def test_scores_apart_by_rounding_tie():
@@ -370,7 +352,6 @@ def test_places_on_a_line_are_searched(linker, digits, twins, monkeypatch):
 
 
 def test_a_large_file_is_compared_by_kinds():
-    """Some fifty thousand pairs of kinds, of a hundred million pairs of records."""
     first, second = survey(6, 10_000), survey(7, 10_000)
     learned = Probabilistic().learn(task_of(first, second))
     queries, candidates = learned.files.shape

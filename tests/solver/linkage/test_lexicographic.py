@@ -113,7 +113,6 @@ def test_large_files_are_counted_too():
 @pytest.mark.parametrize("ranked", [False, True])
 @pytest.mark.parametrize("ties", list(Ties))
 def test_windows_leave_out_no_rival(ranked, ties):
-    """Values of all sizes, many of them equal: rivals are those of a search through all."""
     random = np.random.default_rng(5)
     original = np.round(random.normal(size=(60, 3)) * 10.0) / 10.0 * [1.0, 1e3, 1e-3] + [0.0, 1e6, 0.0]
     pair = make_pair(original, original + random.choice([-0.1, 0.0, 0.1], size=(60, 3)), ties=ties)
@@ -212,7 +211,6 @@ def test_ordinary_files_are_bounded_by_distances():
 
 
 def test_what_there_was_no_time_to_count_is_said(monkeypatch):
-    """Once left out without a word where time ended before it."""
 
     def too_slow(pair, stop, *, ranked=False, **_):
         while not stop():
@@ -230,7 +228,6 @@ def test_what_there_was_no_time_to_count_is_said(monkeypatch):
 
 @pytest.mark.parametrize("ranked", [False, True])
 def test_candidates_that_are_kept_lead_to_the_same_order(ranked, monkeypatch):
-    """Of small files they are sought once for all orders that begin alike."""
     random = np.random.default_rng(5)
     original = random.integers(0, 12, (60, 4)).astype(float)
     masked = original + random.integers(-2, 3, (60, 4))

@@ -48,7 +48,6 @@ def test_an_evaluator_counts_by_workers(parted):
 
 
 def test_no_record_is_lost_with_a_worker(parted):
-    """Bit for bit, before it has died and after."""
     pair, workers = parted
     client, killed = workers._workers.connection.client, []
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from linker_cases import as_dict, ordinal, patterns_by_definition, task_of
+from refusals import refusal
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.solver.linkage import linker as linker_module
 from linkrisk.solver.linkage.probabilistic import all_pairs, comparisons, patterns
 from linkrisk.solver.linkage.probabilistic.all_pairs import CodedPairs, ComparedFiles
@@ -84,7 +84,6 @@ def test_patterns_are_those_of_comparing_every_pair(queries, candidates, hows):
     st.sampled_from(["equal", "within:3"]),
 )
 def test_joint_counts_are_those_of_comparing_every_pair(queries, candidates, age, years, town):
-    """Groups of equal values and sorted ranges, missing values, kinds of several records."""
     place = {"york": 0.0, "new york": 3.0, "cork": 7.5}
     queries, candidates = (
         frame.assign(years=frame["age"][::-1].to_numpy(), town=frame["town"].map(place).astype(float))
@@ -100,7 +99,6 @@ def test_joint_counts_are_those_of_comparing_every_pair(queries, candidates, age
 
 
 def test_large_files_are_counted_jointly_and_the_others_pair_by_pair(monkeypatch):
-    """As far as groups and ranges go, and where pairs would take longer."""
     chance = np.random.default_rng(2)
 
     def files(records, *hows):
@@ -288,10 +286,7 @@ def test_comparisons_are_read_and_written(text):
     ],
 )
 def test_bad_comparisons_are_refused_in_one_line(text, message):
-    with pytest.raises(DataError) as caught:
-        parse_comparison(text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert message in refusal(lambda: parse_comparison(text))
 
 
 GIVEN = ["anna", "anne", "hannah", "bob", "bobby", "robert", "martha", "marhta", "dwayne", "duane"]
@@ -338,7 +333,6 @@ def test_scores_of_a_share_are_those_of_the_files(keys, data):
 
 
 def test_what_is_sent_is_about_nobody_else():
-    """Codes, values and keys of the share's own records."""
     own = learned_by_keys(("town", "age"), (70, 4_000))
     small, whole = pickle.dumps(own.share(np.arange(3), np.arange(5))), pickle.dumps(own.codes)
     assert len(whole) > 50 * len(small)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from refusals import refusal
 from scipy.stats import norm
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
@@ -88,6 +89,7 @@ def test_reading_families():
         ("most:1", "there is no quantifier 'most'; use one of power, sigmoid, threshold, points"),
         ("power:a", "quantifier 'power:a': 'a' is not a number"),
         ("power:0", "quantifier power:0: the exponent must be above 0"),
+        ("power:nan", "quantifier power:nan: every number must be finite"),
         ("sigmoid:", "quantifier sigmoid:: give one alpha, as in sigmoid:0.5"),
         ("points:0 0 1", "quantifier points:0 0 1: give x and Q(x) of at least two points"),
         ("points:0 0.1 1 1", "quantifier points:0 0.1 1 1: the first point must be 0 0 and the last one 1 1"),
@@ -96,10 +98,7 @@ def test_reading_families():
     ],
 )
 def test_what_is_no_quantifier(text, message):
-    with pytest.raises(UsageError) as caught:
-        parse_family(text)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert message in refusal(lambda: parse_family(text))
 
 
 SQUARE = arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(0, 1))
@@ -205,14 +204,6 @@ def test_normalising_by_definition():
     assert (standardised(COLUMN)[:, 1] == 0.0).all()
 
 
-@given(arrays(np.float64, (4, 2), elements=st.floats(-1e6, 1e6)), st.floats(0.1, 10), st.floats(-10, 10))
-def test_the_unit_of_an_attribute_changes_nothing(values, unit, shift):
-    spread = np.ptp(values, axis=0)
-    values = np.where(spread > 1e-3, values, 0.0)
-    for way in (ranged, standardised, normal_probabilities):
-        np.testing.assert_allclose(way(unit * values + shift), way(values), atol=1e-6)
-
-
 def test_missing_values_become_zero_once_normalised():
     assert normalised(COLUMN, "ranging", "zero")[2, 0] == 0.0
     assert np.isnan(normalised(COLUMN, "ranging", "projection")[2, 0])
@@ -240,9 +231,9 @@ def test_categories_count_by_their_position():
     ],
 )
 def test_values_that_cannot_be_used(attribute, values, message):
-    with pytest.raises(UsageError) as caught:
-        attribute_values(pd.DataFrame({"a": values}), ["a"], Schema((attribute,)))
-    assert message in str(caught.value)
+    assert message in refusal(
+        lambda: attribute_values(pd.DataFrame({"a": values}), ["a"], Schema((attribute,)))
+    )
 
 
 def test_no_attribute_at_all():

@@ -15,7 +15,6 @@ from measure_runs import task_of
 
 from linkrisk import fit
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
-from linkrisk.formulations.linkage.aggregators.choquet import Choquet
 from linkrisk.formulations.linkage.aggregators.k_additive import KAdditiveChoquet, TwoAdditiveChoquet
 from linkrisk.formulations.linkage.aggregators.mahalanobis import Mahalanobis
 from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
@@ -29,6 +28,7 @@ from linkrisk.solver.measures.attributes import (
     directions_of,
     forced_range,
     importances,
+    projected,
     withheld,
 )
 from linkrisk.solver.run.clock import Clock
@@ -43,18 +43,6 @@ def taken(files, names=("weighted-mean",), clock=None, **options):
 
 
 # ---- importances
-
-
-def test_shapley_values_of_the_students():
-    """M. Grabisch, EJOR 89 (1996) 445-456: mathematics, physics, literature."""
-    theta = np.array([0.45, 0.45, 0.5, 0.3, 0.9, 0.9, 1.0])
-    aggregator = Choquet(("mathematics", "physics", "literature"))
-    found = importances(aggregator)
-    assert (found.matrix @ theta).tolist() == pytest.approx([3.5 / 12, 3.5 / 12, 5 / 12])
-    assert found.owners == aggregator.attributes
-    np.testing.assert_allclose(
-        aggregator.interaction(theta), [[0, -0.45, 0.1], [-0.45, 0, 0.1], [0.1, 0.1, 0]], atol=1e-12
-    )
 
 
 @pytest.mark.parametrize("kind", [*AGGREGATORS.values(), TwoAdditiveChoquet, KAdditiveChoquet])
@@ -212,6 +200,25 @@ def test_with_shared_ties_an_attribute_can_keep_links_away():
 
 
 # ---- the measure
+
+
+def test_a_weight_of_one_has_no_projection():
+    task = task_of(frames(1, 6))
+    attack = task.attack("weighted-mean")
+    assert isinstance(attack.problem.aggregator, WeightedMean)
+    alone = type(attack)(attack.problem, np.array([0.0, 1.0, 0.0]), attack.result, attack.evaluation)
+    assert projected(alone, "B") is None
+    assert projected(alone, "A").tolist() == [1.0, 0.0]
+
+
+def test_what_a_reader_sees():
+    _, result = taken(frames(3, 10), ("weighted-mean", "owa"))
+    assert "more than without any other" in result.paragraph
+    table = result.to_frame()
+    assert len(table) == 3 + 3 + 3  # attributes of the mean, ranks, and attributes without which the OWA is
+    mean = table[table["aggregator"] == "weighted-mean"]
+    assert (mean["low"] <= mean["importance"]).all()
+    assert (mean["importance"] <= mean["high"]).all()
 
 
 def test_one_attribute_cannot_be_withheld():

@@ -305,6 +305,7 @@ def test_what_is_suppressed_is_guessed_as_without_the_release():
     original = people()
     found = measured(original, original.assign(illness=None, debt=np.nan))["attribute-disclosure"]
     assert [each.guesses.risk for each in found.learned] == pytest.approx([0.0] * 4)
+    assert found.paragraph.startswith("the record one links to teaches no more")
 
 
 def test_what_it_needs():

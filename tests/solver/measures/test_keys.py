@@ -45,6 +45,7 @@ from linkrisk.solver.measures.suda import (
     SpecialUniques,
     Suda,
     data_intrusion_risk,
+    largest_size,
     minimal_uniques,
     shared_out,
     size_scores,
@@ -272,7 +273,6 @@ def test_households_of_the_masked_file_or_of_the_partners():
 
 
 def test_scales_of_confidential_attributes():
-    """Ordinal categories have the order of the schema; health in words has none."""
     file = practice_guide().assign(grade=list("aabcabccbb"), pay=[10, 20, 30, 40, 50, 60, 70, 80, 90, None])
     declared = schema(
         {**ROLES, "grade": "confidential", "pay": "confidential"}, weight="numeric", pay="numeric"
@@ -414,6 +414,10 @@ def test_scores_by_size():
     assert size_scores(10, 3).tolist() == [9 * 8 * 7, 8 * 7, 7]
     assert size_scores(1, 1).tolist() == [1]
     assert size_scores(4, 4, Scoring.IHSN) == pytest.approx([7 / 4, 3 / 6, 1 / 4, 0])
+
+
+def test_how_large_sets_are_searched():
+    assert [largest_size(keys) for keys in (1, 9, 13, 14, 20, 10_000)] == [1, 9, 13, 6, 4, 1]
 
 
 def test_the_risk_of_the_file_by_hand():

@@ -8,22 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from measure_runs import by_lot, scaled
 from scipy.spatial.distance import cdist
 
 from linkrisk import risk
 
 N = 150
 QUICK = {"measures": "simple-attacks", "aggregator": "weighted-mean", "time_limit": None, "row_by_row": True}
-
-
-def by_lot(distances):
-    """Expected share of right links where lots decide among the nearest."""
-    nearest = np.isclose(distances, distances.min(axis=1, keepdims=True), rtol=0.0, atol=1e-9)
-    return float((nearest.diagonal() / nearest.sum(axis=1)).mean())
-
-
-def scaled(frame):
-    return ((frame - frame.mean()) / frame.std(ddof=0)).to_numpy()
 
 
 def amounts(seed=3):

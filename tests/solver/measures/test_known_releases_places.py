@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from measure_runs import by_lot
 
 from linkrisk import risk
 from linkrisk.datasets.pairs.file_pair import make_file_pair
@@ -136,11 +137,6 @@ def test_a_release_in_an_order_of_its_own_tells_nothing(seed):
     assert beside.left_in.order is None  # of rows side by side the order of a release cannot be seen
 
 
-def by_lot(distances):
-    nearest = np.isclose(distances, distances.min(axis=1, keepdims=True), rtol=0.0, atol=1e-12)
-    return float((nearest.diagonal() / nearest.sum(axis=1)).mean())
-
-
 def codes(random, original, kind):
     """New ids of which a part is a column of the original, what it is, and what the part says."""
     number = pd.Series(random.permutation(N)).astype(str).str.zfill(6)
@@ -189,7 +185,6 @@ def test_what_an_id_says_that_the_release_shows_besides_is_no_news():
 
 @pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
 def test_the_one_who_is_left_of_a_household(direction):
-    """One member of each was changed beyond recognition; equal members name the household."""
     random, original = people(4)
     original["household"] = np.arange(N) // 4
     released = original[["id", *NAMES]].copy()

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measure_runs import pair_task
+from refusals import refusal
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import binom
 
-from linkrisk.datasets.errors import DataError
 from linkrisk.solver.inputs.link_tasks import read_checked_links
 from linkrisk.solver.measures.link_reliability import (
     ReliabilityLine,
@@ -25,7 +25,6 @@ from linkrisk.solver.measures.link_reliability import (
     separated,
 )
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import UsageError
 
 
 def drawn(seed, links=300, intercept=-2.0, slope=0.05, low=0.0, high=80.0):
@@ -201,9 +200,7 @@ def test_only_the_grey_area_counts():
     ],
 )
 def test_bad_links(arguments, options, message):
-    with pytest.raises(UsageError) as caught:
-        link_reliability(*arguments, **options)
-    assert str(caught.value) == message
+    assert refusal(lambda: link_reliability(*arguments, **options)) == message
 
 
 def test_decisions_of_people_are_checked_links(tmp_path):
@@ -225,9 +222,7 @@ def test_decisions_of_people_are_checked_links(tmp_path):
     ],
 )
 def test_bad_decisions(table, message):
-    with pytest.raises(DataError) as caught:
-        read_checked_links(pd.DataFrame(table))
-    assert str(caught.value).startswith(message)
+    assert refusal(lambda: read_checked_links(pd.DataFrame(table))).startswith(message)
 
 
 def pair(records=120, noise=4.0, seed=6):

@@ -133,6 +133,7 @@ def test_a_fraction_is_the_weight_that_all_records_have():
     assert by_fraction.persons == by_weight.persons == 10.0 * by_fraction.linked
     assert by_fraction.population == by_weight.population == 200.0
     assert by_fraction.highest == by_weight.highest == 0.1
+    assert "of targets of the population of 200" in by_fraction.paragraph
     pd.testing.assert_frame_equal(by_fraction.to_frame(), by_weight.to_frame())
     prosecutor, journalist = finding(by_fraction, "prosecutor"), finding(by_fraction, "journalist")
     assert prosecutor.value == by_fraction.linked / 20
@@ -143,7 +144,6 @@ def test_a_fraction_is_the_weight_that_all_records_have():
 @settings(max_examples=8)
 @given(st.integers(0, 10**6), st.booleans())
 def test_no_weights_of_a_fine_grid_link_more_than_is_certified(seed, shared):
-    """Also where the search has maximised the weight of what is linked, not the number."""
     random = np.random.default_rng(seed)
     original, masked = frames(seed, 12, attributes=2, noise=0.8, twins=True)
     weight = random.integers(1, 40, 12).astype(float)
@@ -333,7 +333,6 @@ def test_what_is_lacking():
 
 
 def test_ends_have_the_confidence_of_samples():
-    """Weights differ, so that records are counted alike by samples of their own."""
     original, masked = frames(8, 40, attributes=2, noise=0.3)
     original["w"] = np.where(np.arange(40) % 2, 4.0, 20.0)
     options = {"aggregator": "weighted-mean", "schema": WEIGHTED, "row_by_row": True, "time_limit": None}

@@ -169,6 +169,7 @@ def test_records_out_of_reach_are_linked_by_no_weights(seed):
     own = c[np.arange(9), pair.partner][:, None]
     nearer = (c <= own).all(axis=2) & (np.arange(9) != pair.partner[:, None])
     np.testing.assert_array_equal(result.never, nearer.any(axis=1))
+    assert f"; {nearer.any(axis=1).sum()} provably by no parameters" in result.paragraph
 
 
 def test_groups_count_every_record_once_per_column():

@@ -69,18 +69,6 @@ def test_places_say_nothing_where_values_do_not():
     assert linked(taken((original, masked), nominal=["B"]))["likelihood"] <= 5
 
 
-def test_sampling_weights_are_what_links_count():
-    original, masked = frames()
-    weight = np.arange(1.0, 41.0)
-    schema = {"attributes": [{"name": "W", "role": "weight"}]}
-    found = taken((original.assign(W=weight), masked.assign(W=weight)), schema=schema)
-    assert found.total == weight.sum()
-    plain = evaluate(original, masked, parameters=EQUAL, row_by_row=True).table.linked
-    assert linked(found)["equal_weights"] == pytest.approx(weight[np.asarray(plain)].sum())
-    prl = link(original, masked, method="prl", row_by_row=True, curve=False).table.linked
-    assert linked(found)["probabilistic"] == pytest.approx(weight[np.asarray(prl)].sum())
-
-
 def test_what_cannot_be_used_says_why(monkeypatch):
     few = {one.key: one.reason for one in taken(frames(records=8)).attacks}
     assert few["bayesian"] == few["likelihood"] == "it learns from half of the records, and needs 20"

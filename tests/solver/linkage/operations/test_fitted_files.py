@@ -110,7 +110,6 @@ def test_the_embedded_pair_is_that_of_its_fits_and_of_weights_alone():
 
 
 def test_of_a_large_file_counts_are_compared(fitted):
-    """Its records are not listed; and what was not counted then, for lack of time, may be either."""
     note = "the files are not as they were"
     few = fitted["linked"] - 1
 

@@ -1,4 +1,4 @@
-"""`link` and `relink`: every linker on a file pair, judged by one evaluator."""
+"""`link` and `relink`: every linker on a file pair, judged by one evaluator, and the declared parameters."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from linkrisk import evaluate, link
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.masking.parameters import PARAMETERS as MASKING
+from linkrisk.datasets.masking.registry import METHODS
+from linkrisk.datasets.microdata.dates import LEVELS
+from linkrisk.datasets.options.option import options_of
+from linkrisk.formulations.linkage.comparison import Missing
+from linkrisk.formulations.linkage.distances import Differences, Standardisation
 from linkrisk.solver.linkage.linker import LearnedLinker, Linker
+from linkrisk.solver.linkage.parameters import NORMALISED_BY, PARAMETERS
+from linkrisk.solver.linkage.quantifiers import NORMALISATIONS
 from linkrisk.solver.linkage.registry import LINKERS
 from linkrisk.solver.run.errors import UsageError
 
@@ -155,10 +164,7 @@ def test_scales_and_missing_values():
     ],
 )
 def test_bad_requests(options, message):
-    with pytest.raises((UsageError, DataError)) as caught:
-        link(*together(), **options)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
+    assert refusal(lambda: link(*together(), **options)).startswith(message)
 
 
 def test_infinite_values_and_words_where_numbers_belong():
@@ -242,9 +248,9 @@ def test_a_column_of_missing_values_is_no_evidence(name):
     ],
 )
 def test_a_column_of_missing_values_cannot_be_compared(name, message):
-    with pytest.raises((UsageError, DataError)) as caught:
-        link(*(frame.assign(A=np.nan) for frame in together()), method=name, attributes=list("ABC"))
-    assert str(caught.value).startswith(message)
+    assert refusal(
+        lambda: link(*(frame.assign(A=np.nan) for frame in together()), method=name, attributes=list("ABC"))
+    ).startswith(message)
     found = link(*(frame.assign(A=np.nan) for frame in together()), method=name)
     assert found.to_dict()["attributes"] == ["B", "C"]
     assert "not compared: A (ignored, as it has no value)" in " ".join(found.to_dict()["notes"])
@@ -281,3 +287,25 @@ def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_link
     assert evaluate(original, masked, parameters=said, row_by_row=True).linked == said.linked
     with pytest.raises(DataError, match="is not a number, and original has numbers there"):
         link(original, masked, method="dbrl", parameters={"masking": ["none"]}, row_by_row=True)
+
+
+def test_methods_and_linkers_have_the_parameters_that_are_declared_for_their_names():
+    assert [name for name in LINKERS if options_of(LINKERS[name])] == list(PARAMETERS)
+    for declared, known in (
+        (PARAMETERS, LINKERS),
+        (MASKING, {name: entry.kind for name, entry in METHODS.items()}),
+    ):
+        for name, group in declared.items():
+            assert issubclass(known[name], group), name
+            assert options_of(known[name]) == options_of(group), name
+
+
+def test_names_in_their_help_are_those_that_are_known():
+    assert tuple(NORMALISATIONS) == NORMALISED_BY
+    dbrl = {name: one.default for name, one in options_of(LINKERS["dbrl"]).items()}
+    assert dbrl["differences"] == Differences.SQUARED
+    assert dbrl["standardisation"] == Standardisation.OWN
+    assert dbrl["missing"] == Missing.EXPECTED
+    assert options_of(MASKING["recode"])["level"].help.endswith(
+        ": " + ", ".join(sorted(LEVELS, key=LEVELS.index))
+    )
