@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 
 import numpy as np
@@ -248,8 +247,6 @@ def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
     ("call", "message"),
     [
         (lambda: measures.moebius([0, 1, 1]), "a set function has shape (3,): give one value per subset,"),
-        (lambda: measures.zeta([[0, 1]]), "a set function has shape (1, 2): give one value per subset,"),
-        (lambda: measures.shapley_values([1.0]), "a set function has shape (1,): give one value per"),
         (lambda: measures.interaction_indices([0, np.nan, 0, 1]), "a set function has the value nan at"),
         (lambda: measures.check_fuzzy_measure([0.1, 1]), "the fuzzy measure is 0.1 on the empty set: it"),
         (lambda: measures.check_fuzzy_measure([0, 0.9]), "the fuzzy measure is 0.9 on the whole set: it"),
@@ -263,18 +260,15 @@ def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
         ),
         (lambda: measures.additive_measure([0.5, 0.6]), "weights have minimum 0.5 and sum 1.1: they must"),
         (lambda: measures.symmetric_measure([1.5, -0.5]), "weights have minimum -0.5 and sum 1: they must"),
-        (lambda: measures.additive_measure([np.nan, 1]), "weights have minimum nan and sum nan: they must"),
         (lambda: measures.symmetric_measure([]), "weights have shape (0,): give one weight per attribute,"),
         (
             lambda: measures.choquet_integral([[1, 2, 3]], [0, 0.5, 0.5, 1]),
             "values of shape (1, 3) cannot be aggregated by a measure on 2 attributes: "
             "the last axis must have length 2",
         ),
-        (lambda: measures.choquet_from_moebius(1.0, [0, 0.5, 0.5, 1]), "values of shape () cannot be aggreg"),
         (lambda: measures.orness([0, 1]), "orness of a measure on 1 attribute is undefined: give at least"),
         (lambda: measures.subset_names([]), "a fuzzy measure has no attributes: give at least one"),
         (lambda: measures.subset_names(["a", "b", "a,b"]), "two subsets of attributes are both named"),
-        (lambda: measures.subset_names(["a", "a"]), "two subsets of attributes are both named 'a': rename"),
         (
             lambda: measures.measure_from_names({"a": 0.5, "b": 0.5}, ["a", "b"]),
             "the fuzzy measure has no value for subset 'a,b': give all 3 subsets",
@@ -286,14 +280,6 @@ def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
         (
             lambda: measures.measure_from_names({"a": "half", "b": 0.5, "a,b": 1}, ["a", "b"]),
             "the fuzzy measure of subset 'a' is 'half': give a finite number",
-        ),
-        (
-            lambda: measures.measure_from_names({"a": 0.5, "b": True, "a,b": 1}, ["a", "b"]),
-            "the fuzzy measure of subset 'b' is True: give a finite number",
-        ),
-        (
-            lambda: measures.measure_from_names({"a": 0.5, "b": math.inf, "a,b": 1}, ["a", "b"]),
-            "the fuzzy measure of subset 'b' is inf: give a finite number",
         ),
         (lambda: measures.measure_to_names([0, 0.5, 0.5, 1], ["a"]), "a measure on 2 attributes cannot take"),
     ],

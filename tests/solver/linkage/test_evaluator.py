@@ -25,7 +25,6 @@ from linkrisk.solver.linkage.records_table import TABLE_COLUMNS, RecordsTable
 from linkrisk.solver.run.result import dump_json
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-tie_rules = pytest.mark.parametrize("ties", list(Ties))
 
 
 def files(seed, n=25, attributes=3, whole=False, noise=0.5):
@@ -120,19 +119,6 @@ def test_pairwise_forms_of_many_attributes():
         }
         expected = plain.outcome(reference_of(pair), lambda c, m=moebius: plain.choquet_of_moebius(c, m))
         agree(settled(pair, aggregator, theta), expected)
-
-
-@tie_rules
-def test_a_single_rival_and_none(ties):
-    queries, candidates = np.array([[0.0, 0.0]]), np.array([[1.0, 1.0], [2.0, 0.5]])
-    aggregator = make_aggregator("weighted-mean", ("A", "B"))
-    pair = make_pair(queries, candidates, np.array([0]), standardisation=Standardisation.NONE, ties=ties)
-    table = settled(pair, aggregator, np.array([0.5, 0.5]))
-    assert (table.linked.tolist(), table.nearest_other.tolist()) == ([True], [2.125])
-    alone = make_pair(queries, candidates[:1], np.array([0]), standardisation=Standardisation.NONE, ties=ties)
-    table = settled(alone, aggregator, np.array([0.5, 0.5]))
-    assert (table.linked.tolist(), table.rank.tolist(), table.ties.tolist()) == ([True], [1], [0])
-    assert table.nearest_other.tolist() == [np.inf]
 
 
 @pytest.mark.parametrize(("excess", "tied"), [(0.0, 1), (0.9, 1), (-0.9, 1), (1.1, 0), (-1.1, 0)])

@@ -85,12 +85,6 @@ def test_links_ranks_and_ties_by_definition(case):
         assert made.weight[at] == 1 / group
 
 
-def test_scores_apart_by_rounding_tie():
-    truth = Truth.of(np.array([0]), 2)
-    assert judge(Given([[0.3, 0.1 + 0.2]]), truth).ties.tolist() == [1]
-    assert judge(Given([[0.3, 0.3 - 1e-9]]), truth).linked.tolist() == [True]
-
-
 @given(cases())
 def test_precision_and_recall_by_definition(case):
     own = -judge(case.linker, case.truth).distance

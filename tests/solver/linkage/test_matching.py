@@ -16,7 +16,6 @@ from refusals import refusal
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.linkage import matching as assignment
 from linkrisk.solver.linkage.judging import judge
@@ -59,14 +58,6 @@ def test_the_assignment_is_the_best_of_all_permutations(case, seed):
     np.testing.assert_allclose(distance_matrix(pair, form), matrix, rtol=1e-9, atol=1e-12)
     best = min(permutations(range(6)), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
     assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
-
-
-def test_fewer_candidates_than_blocks_leave_some_without_a_link():
-    original = np.array([[0.0], [1.0], [2.0]])
-    masked = np.array([[0.1], [1.9]])
-    pair = make_pair(original, masked, np.array([0, 1, 1]), standardisation=Standardisation.NONE)
-    aggregator = make_aggregator("weighted-mean", ("A",))
-    assert assigned_blocks(pair, aggregator.form(np.array([1.0]))).sum() == 2
 
 
 def test_a_matrix_that_is_too_large_is_refused(monkeypatch):

@@ -282,16 +282,6 @@ def scaled_frame(frame):
     return pd.DataFrame(scaled(frame))
 
 
-def test_names_that_are_left_in_are_the_first_sentence():
-    original = people(40)
-    masked = (original + 4.0 * people(40, seed=77)).assign(firm=[f"firm {k}" for k in range(40)])
-    named = original.assign(firm=masked["firm"])
-    schema = {"attributes": [{"name": "firm", "role": "identifier"}]}
-    found = risk(named, masked, schema=schema, attributes=["wage", "hours", "age"], tolerated=0.9, **QUICK)
-    assert found.verdict.answer == "above"
-    assert "firm" in found.verdict.sentence
-
-
 def test_what_is_released_beside_a_shuffled_column_keeps_a_verdict_from_green():
     """Only a worthless column is compared; the nearest of another one, under any name, finds most records."""
     random = np.random.default_rng(21)

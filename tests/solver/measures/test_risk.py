@@ -333,13 +333,6 @@ def test_the_command_line(capsys):
         capsys, "the original file has no column 'hour' (--groups); did you mean 'hours'?", *quick,
         "--groups", "hour", "--json", "new.json",
     )  # fmt: skip
-    refuse(
-        capsys,
-        "--groups: 'hours,,age' has an empty attribute name; write names separated by single commas",
-        *quick,
-        "--groups",
-        "hours,,age",
-    )
 
 
 def test_small_and_large_shares_do_not_look_like_ends(capsys):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from pathlib import Path
 
@@ -12,13 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import PAIR, refuse, run
-from clusters import ADDRESS_OF_NOBODY
 
 from linkrisk import Cancel, evaluate, link
 from linkrisk.solver.linkage import linker as linker_module
 from linkrisk.solver.linkage.linker import Helpers
 from linkrisk.solver.linkage.probabilistic import all_pairs, passes
-from linkrisk.solver.run import pool as clusters
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.pool import Cluster, PoolChoice, WorkerPool
 
@@ -181,23 +178,6 @@ def test_ctrl_c_ends_the_work_of_others(address, asked, tmp_path):
     thread.join()
     until(lambda: len(list(tmp_path.glob("ended *"))) == len(list(tmp_path.glob("begun *"))))
     pool.close()
-
-
-@pytest.mark.usefixtures("survey_folder", "address")
-def test_a_scheduler_that_does_not_answer_is_refused_in_one_line(capsys, monkeypatch):
-    monkeypatch.setattr(clusters, "PATIENCE", 0.2)
-    message = (
-        f"the scheduler at {ADDRESS_OF_NOBODY} does not answer: is it running? `dask scheduler` starts "
-        "one and says its address"
-    )
-    refuse(capsys, message, "link", *PAIR, "--method", "prl", "--scheduler", ADDRESS_OF_NOBODY)
-
-
-@pytest.mark.usefixtures("survey_folder")
-def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    message = "a scheduler needs Dask, which is not installed: pip install 'linkrisk[dask]'"
-    refuse(capsys, message, "link", *PAIR, "--method", "prl", "--scheduler", ADDRESS_OF_NOBODY)
 
 
 @pytest.mark.usefixtures("survey_folder")
