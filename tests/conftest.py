@@ -18,11 +18,7 @@ from small_files import write_pair
 # The first example of a fresh clone may wait for code to be compiled, and any of them for a busy machine.
 # The same examples everywhere: what is red is red for all; scripts/hunt.py looks for new ones.
 settings.register_profile(
-    "linkrisk",
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "linkrisk", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("linkrisk")
 

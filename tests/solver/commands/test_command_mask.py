@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import HOUSEHOLDS, TABLE, files, mask, mask_folder  # noqa: F401
+from cli_runs import TABLE, check_golden, files, mask, mask_folder  # noqa: F401
 
 import linkrisk
 from linkrisk.datasets.errors import DataError
@@ -28,24 +28,7 @@ def test_golden_output_and_file(capsys):
         *("--k", "3", "--output", "m.csv"),
     )
     assert (code, err) == (0, "")
-    assert out == (
-        "o.csv: 6 records, 5 columns\n\n"
-        "2 of 5 columns masked.\n\n"
-        " method microaggregation (MDAV) of age, income with k = 3\n"
-        " masked age, income\n"
-        " as is id, code, note\n"
-        "no seed: no random choices\n"
-        "wrote m.csv\n"
-    )
-    assert Path("m.csv").read_text() == (
-        "id,code,age,income,note\n"
-        "r1,007,25.333333333333332,90.29166666666667,a\n"
-        "r2,010,25.333333333333332,90.29166666666667,\n"
-        'r3,011,25.333333333333332,90.29166666666667,"b, c"\n'
-        "r4,012,52.666666666666664,390.1666666666667,NA\n"
-        "r5,013,52.666666666666664,390.1666666666667,d\n"
-        "r6,014,52.666666666666664,390.1666666666667,e\n"
-    )
+    check_golden("mask", f"{out}\n{Path('m.csv').read_text()}")
 
 
 def test_what_is_missing_stays_and_what_too_few_have_is_withheld(capsys):
@@ -128,18 +111,7 @@ def test_several_methods_in_order_each_on_its_own_attributes(capsys):
         *("--method", "noise percent=10"),
     )
     assert (code, err) == (0, "")
-    assert out == (
-        "h.csv: 60 records, 5 columns\n\n"
-        "3 of 5 columns masked.\n\n"
-        " method microaggregation (MDAV) of income with k = 5\n"
-        " method PRAM with probability 0.5 of a change of note\n"
-        " method independent normal noise with 10 % of the standard deviation of age\n"
-        " masked age, income, note\n"
-        " as is hhnum, weight\n"
-        " left hhnum (as id), weight (as weight); to mask them anyway, name them with --attributes\n"
-        "seed 4: keep it secret, it undoes the masking\n"
-        "wrote m.csv\n"
-    )
+    check_golden("mask-several", out)
     original, masked = pd.read_csv("h.csv"), pd.read_csv("m.csv")
     grouped = Microaggregation(k=5, attributes=("income",)).apply(original)
     assert masked["income"].to_list() == grouped["income"].to_list()
@@ -217,35 +189,9 @@ def test_the_record_is_the_owners_and_has_the_seed_that_is_not_printed(capsys):
     assert isinstance(seed, str)
     assert seed not in out
     assert record.pop("linkrisk")
-    assert record == {
-        "format": "linkrisk-masking",
-        "version": 1,
-        "input": {"name": "o.csv", "sha256": hashlib.sha256(TABLE.encode()).hexdigest()},
-        "output": {"name": "m.csv", "sha256": hashlib.sha256(Path("m.csv").read_bytes()).hexdigest()},
-        "name": "o.csv",
-        "records": 6,
-        "columns": 5,
-        "methods": [
-            {
-                "method": "noise",
-                "parameters": {"percent": 5.0, "correlated": True},
-                "attributes": ["age", "income"],
-                "said": "correlated normal noise with 5 % of the standard deviation of age, income",
-            },
-            {
-                "method": "pram",
-                "parameters": {"change": 1.0},
-                "attributes": ["note"],
-                "said": "PRAM with probability 1 of a change of note",
-            },
-        ],
-        "masked": ["age", "income", "note"],
-        "unchanged": [],
-        "as_is": ["id", "code"],
-        "left_alone": {"id": "id"},
-        "withheld": {},
-        "identifiers": [],
-    }
+    for of, name in (("input", "o.csv"), ("output", "m.csv")):
+        assert record[of].pop("sha256") == hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    check_golden("mask-record", json.dumps(record, indent=1) + "\n")
     mask(capsys, *common, "--output", "again.csv", "--seed", seed)
     assert Path("again.csv").read_bytes() == Path("m.csv").read_bytes()
 
