@@ -140,22 +140,6 @@ def test_help_knows_the_numbers_that_hold_when_nothing_is_said():
 # ---------------------------------------------------------------- what is refused
 
 
-@pytest.mark.parametrize(
-    ("function", "misspelt", "meant"),
-    [
-        (fit, "agregator", "aggregator"),
-        (compare, "backend", "backends"),
-        (link, "one2one", "one_to_one"),
-        (find_links, "original_ids", "original_id"),
-        (linkrisk.report, "tolerate", "tolerated"),
-    ],
-)
-def test_a_misspelt_keyword_names_itself_and_its_neighbour(function, misspelt, meant):
-    with pytest.raises(TypeError) as error:
-        function(*frames(0), **{misspelt: 1})
-    assert str(error.value) == f"{function.__name__}() takes no {misspelt!r}: did you mean {meant!r}?"
-
-
 @each
 def test_a_keyword_like_none_is_told_all(function):
     with pytest.raises(TypeError) as error:

@@ -1,10 +1,7 @@
-"""Options of tables: added once they are on every face; functions take what says which table it is."""
+"""Functions of tables take what says which table it is; what says something of an option needs that option."""
 
 from __future__ import annotations
 
-import inspect
-import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -20,54 +17,15 @@ from linkrisk import (
     round_table,
     suppress_table,
 )
-from linkrisk.datasets.options.kinds import NUMBER
-from linkrisk.datasets.options.option import option
-from linkrisk.solver.commands.program import main
-from linkrisk.solver.options.command_line import table, words
-from linkrisk.solver.options.operations import OPERATIONS
-from linkrisk.solver.options.table_protection import SuppressCommand, SuppressOptions
-from linkrisk.solver.options.taking import taking
 
 CELLS = "region,sum,status,upper_protection\nall,7,s,\na,2,u,1\nb,4,s,\nc,1,s,\n"
 READING = {"value": "sum", "totals": {"region": "all"}, "by": ["region"], "counts": False}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shoes:
-    title = "shoes"
-
-    shoe_size: float = option(43.0, "size of the shoes; default: {default}", NUMBER, metavar="S", record=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Suppress(SuppressOptions, Shoes): ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class SuppressTyped(SuppressCommand, Shoes): ...
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("cells.csv").write_text(CELLS, encoding="utf-8")
-
-
-def test_an_option_is_added_in_one_place(monkeypatch, capsys):
-    made = taking(Suppress)(suppress_table.__wrapped__)
-    monkeypatch.setitem(OPERATIONS, "tables suppress", f"{__name__}:SuppressTyped")
-    monkeypatch.setattr("linkrisk.solver.tables.operations.suppress_and_audit.suppress_table", made)
-    assert inspect.signature(made).parameters["shoe_size"].default == 43.0
-    assert made("cells.csv", **READING, shoe_size=41.5).to_dict()["shoe_size"] == 41.5
-    asked = {"cells": ["cells.csv"], **READING, "shoe_size": 41.5, "json": "out.json"}
-    argv = ["tables", "suppress", *words(SuppressTyped, asked)]
-    assert argv[2:4] == ["--cells", "cells.csv"]
-    assert {"--total", "region=all", "--counts", "no", "--shoe-size", "41.5"} <= set(argv)
-    assert main(argv) == 0
-    assert json.loads(Path("out.json").read_text(encoding="utf-8"))["shoe_size"] == 41.5
-    capsys.readouterr()
-    refuse(capsys, "--shoe-size must be a finite number, not 'big'", *argv[:-2], "--shoe-size", "big")
-    assert "| `--shoe-size S` | `shoe_size` | size of the shoes; default: 43 |" in table(SuppressTyped)
 
 
 def test_functions_read_a_table_as_open_table_does():
