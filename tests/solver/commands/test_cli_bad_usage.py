@@ -214,10 +214,7 @@ def write_with_ids(name: str, ids: list[object]) -> None:
 
 
 BY_ID = ["--id", "id"]
-
-
 Spoil = Callable[[], object]
-
 
 CASES: dict[str, tuple[Spoil, list[str], str]] = {
     "missing file": (

@@ -38,8 +38,6 @@ def test_nothing_is_left_beside_the_files_that_were_asked_for(capsys):
 
 
 TWO = ("weighted-mean", "owa")
-
-
 VERIFY = ["verify", "proofs.json", *PAIR]
 
 

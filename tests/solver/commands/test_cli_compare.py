@@ -24,8 +24,6 @@ from linkrisk.solver.worst_case.operations.compare import compare
 COMPARE = ["compare", *PAIR, "--backends", "highs,scipy", "--json", "out.json", "--table", "out.csv"]
 
 Change = Callable[[IsolatedResult], IsolatedResult]
-
-
 EXACT = ["compare", *PAIR, "--backends", "exact,highs", "--json", "out.json", "--table", "out.csv"]
 
 

@@ -116,7 +116,6 @@ FULL: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
     "rename": lambda patch: patch.setattr(Path, "replace", full_disk),
 }
 
-
 WAYS = [("write", True), ("fsync", False), ("rename", True)]
 
 

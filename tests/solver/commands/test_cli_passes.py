@@ -176,19 +176,10 @@ def test_decisions_that_cannot_be_read(name, capsys):
 
 
 UNKNOWN = ["link", "--original", "a.csv", "--masked", "b.csv", "--method", "prl"]
-
-
 JUDGED = ["--clerical-band", "0.05,0.8", "--one-to-one", "hungarian"]
-
-
 FIND = ["find-links", *UNKNOWN[1:]]
-
-
 FIND_ALL = [*FIND, *COLUMNS, *PASSES, *JUDGED]
-
-
 NAMED = ["--original-id", "number", "--masked-id", "case"]
-
 
 OF_TRUTH = {"right", "lost", "lost_so_far", "precision", "recall", "records", "linked_upper_bound",
             "one_to_one", "records_table", "precision_recall", "most_probable_claim"}  # fmt: skip

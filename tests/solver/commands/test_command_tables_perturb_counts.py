@@ -104,14 +104,8 @@ def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
 
 
 SUMS = ["tables", "perturb-sums", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
-
-
 DESIGN = "most=2,variance=1,steps=1"
-
-
 BY_SHARE = ["--noise", DESIGN, "--share", "0.1"]
-
-
 HOW = {"response": "turnover", "noise": DESIGN, "share": 0.1, "record_key": "key"}
 
 

@@ -344,11 +344,7 @@ def test_the_demonstration_batch():
 
 
 COUNTS = '"i";"j";"p";"v";"p_ij_ub"\n0;0;1;0;1\n1;0;0.25;-1;0.25\n1;1;0.5;0;0.75\n1;2;0.25;1;1\n'
-
-
 SUMS = "i;j;p;v;p_int_ub;type\n0;0;1;0;1;all\n1;0;0.25;-1;0.25;all\n1;1;0.5;0;0.75;all\n1;2;0.25;1;1;all\n"
-
-
 FREQ = '<SPECIFYTABLE> "region""size"|<freq>\n<SAFETYRULE>\n<READMICRODATA>\n'
 
 

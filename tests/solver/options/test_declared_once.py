@@ -109,7 +109,6 @@ def test_the_form_of_every_command_asks_for_it(command, tmp_path, monkeypatch):
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "options.md"
 
-
 HEAD = """# Options of commands and functions
 
 What each can be asked, on the command line and in Python: made from the declarations

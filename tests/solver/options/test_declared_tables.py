@@ -1,4 +1,4 @@
-"""Functions of tables take what says which table it is; what says something of an option needs that option."""
+"""Functions of tables take what says which table it is; what is said of an option needs that option."""
 
 from __future__ import annotations
 
