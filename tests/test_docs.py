@@ -261,3 +261,72 @@ def test_the_example_of_a_token_ends_its_run():
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(re.findall(r"```python\n([^`]*)```", section)[0], "guide.md", "exec"), names)
     assert (names["result"].status, names["result"].limit) == ("interrupted", "user")
+
+
+# The pages of the linkers print what they show
+
+
+LINES = r"((?:(?!```).*\n)+)"
+EXAMPLE = re.compile(rf"^```python\n{LINES}```\n+```\n{LINES}```$", re.MULTILINE)
+SHOWN = re.compile(rf"^```\n\$ ({COMMAND} link .*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OF_LINKERS = ("linkers", "probabilistic", "representatives", "bayesian", "categorical")
+
+
+def said(name: str) -> str:
+    return (DOCS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def run_python(source: str) -> str:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(source, "example", "exec"), {"__name__": "example"})
+    return out.getvalue()
+
+
+def run_command(line: str) -> None:
+    assert main(shlex.split(line.removeprefix(COMMAND))) == 0
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch, capsys):
+    """The files that `linkers.md` makes first, by its own words."""
+    monkeypatch.chdir(tmp_path)
+    text = said("linkers").split("## To try it")[1].split("## What is compared")[0]
+    run_python(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1])
+    run_command(re.search(rf"^{COMMAND} mask .*$", text, re.MULTILINE)[0])
+    registers = said("probabilistic").split("### An example")[1]
+    run_python(re.search(r"```python\n(.*?)```", registers, re.DOTALL)[1])
+    run_python(re.search(r"```python\n([^`]*unnumbered.csv[^`]*)```", registers)[1])
+    capsys.readouterr()
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("name", OF_LINKERS)
+def test_commands_print_what_is_shown(name, capsys):
+    found = SHOWN.findall(said(name))
+    assert found
+    for command, shown in found:
+        run_command(command)
+        assert capsys.readouterr().out == shown
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("name", ["linkers", "probabilistic", "representatives", "bayesian"])
+def test_python_prints_what_is_shown(name):
+    found = EXAMPLE.findall(said(name))
+    assert found
+    for source, shown in found:
+        assert run_python(source) == shown
+
+
+@pytest.mark.usefixtures("linked")
+def test_the_linker_of_the_page_works():
+    """The code under "How to add a linker", as it stands there."""
+    source = said("linkers").split("## How to add a linker")[1].split("```python\n")[1].split("```")[0]
+    printed = run_python(
+        "from linkrisk import link\n"
+        "from linkrisk.solver.linkage.linker import LearnedLinker, Linker\n"
+        + source
+        + "print(link('means.csv', 'masked.csv', method=Euclid()).linked)\n"
+    )
+    assert int(printed) > 5  # one by chance

@@ -62,8 +62,9 @@ def exact_columns(seed: int, n: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("aggregator", FAMILIES)
-def test_no_run_reports_less_than_a_baseline_of_its_family(aggregator):
-    result = fit(*exact_columns(1), aggregator=aggregator, time_limit=1e-9)
+@pytest.mark.parametrize("limit", [1e-9, 1.0])
+def test_no_run_reports_less_than_a_baseline_of_its_family(aggregator, limit):
+    result = fit(*exact_columns(1), aggregator=aggregator, time_limit=limit)
     own = ["euclid", "mahalanobis"] if aggregator == "mahalanobis" else ["euclid"]
     counts = result.details["baselines"]
     for name in own:
