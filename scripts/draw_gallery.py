@@ -77,9 +77,7 @@ def drawn(results: dict[str, Any]) -> dict[str, Chart | None]:
 
 def main() -> None:
     """Measure if asked to, and draw."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--measure", action="store_true", help="take the measures again")
     PICTURES.mkdir(exist_ok=True)
     if parser.parse_args().measure:

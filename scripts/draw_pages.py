@@ -9,9 +9,7 @@ needs the extras `app` and `dev`; some minutes. `--part table` draws that of a t
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,10 +21,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts" / "benchmarks")]
 
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from harness import chromium, parser  # noqa: E402
 
 from linkrisk import make_table, suppress_table  # noqa: E402
 from linkrisk.datasets.masking.microaggregation import Microaggregation  # noqa: E402
@@ -160,25 +159,17 @@ def waiting_sweep(folder: Path) -> str:
 
 def main() -> None:
     """Draw them."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--part", choices=["all", "table"], default="all")
-    part = parser.parse_args().part
-    from playwright.sync_api import sync_playwright
-
+    made = parser(__doc__)
+    made.add_argument("--part", choices=["all", "table"], default="all")
+    part = made.parse_args().part
     PICTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
         folder = Path(scratch) / "project"
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
         draw_table(browser, table_page(Path(scratch)).as_uri())
         if part == "all":
             files = pair(folder)
             draw_app(browser, folder)
             draw_report(browser, report_page(files, Path(scratch)).as_uri())
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,8 @@
     python scripts/suite_under_load.py --under slow
 
 Each of the paths given (all tests, if none) is tested twice: beside two processes that only burn time, and
-at a third of the processor's speed. The system is asked for that (a control group, where this user may make
-one); else the tests and all that they start run for a moment, stand still for two, and so on. Exit code 1
-when a test failed.
+at a third of the processor's speed: the tests and all that they start run for a moment, stand still for two,
+and so on. Exit code 1 when a test failed.
 """
 
 from __future__ import annotations
@@ -14,21 +13,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import multiprocessing
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import psutil
 
 RUN = 0.05
 """Seconds that slowed processes run before they stand still for twice as long."""
-
-GROUPS = Path("/sys/fs/cgroup")
-PERIOD = 100_000
-"""Microseconds in which a control group has a third of them."""
 
 
 def main() -> None:
@@ -71,36 +64,8 @@ def _burn() -> None:
 
 
 def slowly(command: Sequence[str]) -> int:
-    """Run a command at a third of the speed; its exit code."""
+    """Stop a command and all that it started for two thirds of the time; its exit code."""
     process = psutil.Popen(command)
-    try:
-        group = control_group(process.pid)
-    except OSError:
-        return stop_and_go(process)
-    try:
-        return int(process.wait())
-    finally:
-        with contextlib.suppress(OSError):
-            group.rmdir()
-
-
-def control_group(process: int) -> Path:
-    """Put a process into a group that gets a third of all processors; `OSError` where that is refused."""
-    if "cpu" not in (GROUPS / "cgroup.controllers").read_text().split():
-        raise OSError("the control groups of this system do not share out the processor")
-    group = GROUPS / f"linkrisk-slow-{os.getpid()}"
-    group.mkdir()
-    try:
-        (group / "cpu.max").write_text(f"{PERIOD * (os.cpu_count() or 1) // 3} {PERIOD}")
-        (group / "cgroup.procs").write_text(str(process))
-    except OSError:
-        group.rmdir()
-        raise
-    return group
-
-
-def stop_and_go(process: psutil.Popen) -> int:
-    """Stop a process and all that it started for two thirds of the time; its exit code."""
     while process.poll() is None:
         time.sleep(RUN)
         stopped = []

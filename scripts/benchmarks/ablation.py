@@ -12,11 +12,10 @@ pattern is audited whatever was switched off. Seconds are those of the processor
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from unittest.mock import patch
 import numpy as np
 from engine_cases import Choice
 from engine_cases import cases as engine_cases
-from harness import DATA, PAIRS, TABLES, listed, parser, timed
+from harness import DATA, PAIRS, TABLES, Ledger, listed, parser, timed
 from scipy import sparse
 from table_cases import cases, enterprises, large, large_tables, stored
 
@@ -172,7 +171,8 @@ def main() -> None:
     made.add_argument("--only", default="", help="cases with this word in their name")
     made.add_argument("--without", default="", help="mechanisms with this word in their name")
     asked = made.parse_args()
-    known = {(one.subject, one.case, one.without): one for one in _read(asked.output)}
+    ledger = Ledger(asked.output, Run)
+    known = {(one.subject, one.case, one.without): one for one in ledger.made}
     mechanisms = ENGINE if asked.part == "engine" else SWITCHES[asked.part]
     chosen = ["", *(one for one in mechanisms if asked.without in one)]
     for name, task in TASKS[asked.part](asked):
@@ -180,7 +180,7 @@ def main() -> None:
             if (asked.part, name, without) not in known:
                 run = _run(asked.part, name, without, task)
                 known[run.subject, run.case, run.without] = run
-                _write(asked.output, run)
+                ledger.add(run)
                 print(*astuple(run), flush=True)
     for line in summary([one for one in known.values() if one.subject == asked.part]):
         print(line)
@@ -297,23 +297,6 @@ def _mean(ratios: Sequence[float]) -> float:
 def _gap(run: Run) -> float:
     """In percent of the cost."""
     return 100.0 * (run.cost - run.bound) / max(run.cost, 1.0)
-
-
-def _read(path: Path) -> list[Run]:
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        kinds = {one.name: float if one.type == "float" else str for one in fields(Run)}
-        return [Run(**{key: kinds[key](text) for key, text in row.items()}) for row in csv.DictReader(file)]
-
-
-def _write(path: Path, run: Run) -> None:
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        if new:
-            writer.writerow([one.name for one in fields(Run)])
-        writer.writerow(astuple(run))
 
 
 if __name__ == "__main__":

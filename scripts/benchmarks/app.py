@@ -10,9 +10,7 @@ page. It needs the extras `app` and `dev`.
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
 import signal
 import statistics
 import subprocess
@@ -24,17 +22,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from harness import chromium, parser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+from linkrisk.datasets.public.embedded import load_wdbc
+from linkrisk.solver.app.answers import ProgressReader
+from linkrisk.solver.app.project import Project
+from linkrisk.solver.app.runs import runs_of
 
-from linkrisk.datasets.public.embedded import load_wdbc  # noqa: E402
-from linkrisk.solver.app.answers import ProgressReader  # noqa: E402
-from linkrisk.solver.app.project import Project  # noqa: E402
-from linkrisk.solver.app.runs import runs_of  # noqa: E402
+ROOT = Path(__file__).resolve().parents[2]
 
 ATTRIBUTES = 6
 LOOK = 0.01
@@ -50,21 +48,14 @@ WATCH = """() => {
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--records", type=int, default=100_000, help="of the large file")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of watching two searches")
-    arguments = parser.parse_args()
-    from playwright.sync_api import sync_playwright
-
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
+    made = parser(__doc__)
+    made.add_argument("--records", type=int, default=100_000, help="of the large file")
+    made.add_argument("--seconds", type=float, default=30.0, help="of watching two searches")
+    arguments = made.parse_args()
+    with tempfile.TemporaryDirectory() as scratch, chromium() as browser:
         folder = Path(scratch) / "project"
         large_file(folder, arguments.records)
         search_pair(folder)
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
         began = time.perf_counter()
         server = subprocess.Popen(
             [sys.executable, "-m", "linkrisk", "app", str(folder), "--runs", "2"],
@@ -79,7 +70,6 @@ def main() -> None:
         finally:
             server.send_signal(signal.SIGINT)
             server.wait()
-        browser.close()
 
 
 def large_file(folder: Path, records: int) -> None:

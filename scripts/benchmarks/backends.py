@@ -7,16 +7,12 @@ Each figure is measured in a process of its own, so that its peak memory is its 
 
 from __future__ import annotations
 
-import argparse
 import csv
-import os
-import resource
-import time
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from harness import PAIRS, alone, parser, timed
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
@@ -47,11 +43,13 @@ def build(pairs: Path, aggregator: str) -> dict[str, Any]:
         *files(pairs, "M6-385_400_s0"), ProblemOptions(aggregator=aggregator, direction=BACK)
     )
     block_system(problem.pair, problem.aggregator, reduce=False)  # compile and warm up
-    began = time.perf_counter()
-    system = block_system(problem.pair, problem.aggregator, reduce=False)
-    model = indicator_model(system, paper_options()).milp
-    seconds = time.perf_counter() - began
-    return {"seconds": seconds, "shape": model.shape, "nonzeros": model.nonzeros}
+
+    def made() -> Any:
+        system = block_system(problem.pair, problem.aggregator, reduce=False)
+        return indicator_model(system, paper_options()).milp
+
+    model, spent = timed(made)
+    return {"seconds": spent.seconds, "shape": model.shape, "nonzeros": model.nonzeros}
 
 
 def hand_over(pairs: Path, backend: str) -> dict[str, Any]:
@@ -83,41 +81,33 @@ def evaluate(aggregator: str, records: int) -> dict[str, Any]:
     form = family.form(family.domain.sample(1, generator)[0])
     evaluator = Evaluator(pair)
     evaluator.count(family.form(family.equal()))  # compile and warm up
-    began = time.perf_counter()
-    linked = evaluator.count(form).linked
-    seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-    began = time.perf_counter()
-    plain = np.zeros(records, dtype=bool)
-    for part, distances in pair.chunks(form.differences):
-        every = form(distances)
-        rows = np.arange(len(every))
-        own = every[rows, pair.partner[part]]
-        every[rows, pair.partner[part]] = np.inf
-        nearest = every.min(axis=1)
-        plain[part] = nearest - own > 1e-12 * (nearest + own)
+    linked, spent = timed(lambda: evaluator.count(form).linked)
+
+    def plainly() -> Any:
+        plain = np.zeros(records, dtype=bool)
+        for part, distances in pair.chunks(form.differences):
+            every = form(distances)
+            rows = np.arange(len(every))
+            own = every[rows, pair.partner[part]]
+            every[rows, pair.partner[part]] = np.inf
+            nearest = every.min(axis=1)
+            plain[part] = nearest - own > 1e-12 * (nearest + own)
+        return plain
+
+    plain, slow = timed(plainly)
     return {
-        "seconds": seconds, "linked": int(linked.sum()), "peak": peak,
-        "same": bool((linked == plain).all()), "plain": time.perf_counter() - began,
+        "seconds": spent.seconds, "linked": int(linked.sum()), "peak": spent.megabytes,
+        "same": bool((linked == plain).all()), "plain": slow.seconds,
     }  # fmt: skip
-
-
-def alone(work: Any, *arguments: Any) -> dict[str, Any]:
-    """Call `work` in a fresh process."""
-    with get_context("spawn").Pool(1) as pool:
-        result: dict[str, Any] = pool.apply(work, arguments)
-        return result
 
 
 def main() -> None:
     """Print all figures."""
-    data = os.environ.get("LINKRISK_DATA", "../shared/data")
-    parser = argparse.ArgumentParser(description="Figures of the big-C model and of the evaluator.")
-    parser.add_argument("--pairs", type=Path, default=Path(data).parent / "bench" / "pairs")
-    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of each proof")
-    parser.add_argument("--records", type=int, default=20_000, help="records of the evaluator's pair")
-    parser.add_argument("--only", choices=("build", "prove", "evaluate"), help="one part only")
-    arguments = parser.parse_args()
+    made = parser(__doc__, pairs=PAIRS)
+    made.add_argument("--seconds", type=float, default=120.0, help="time limit of each proof")
+    made.add_argument("--records", type=int, default=20_000, help="records of the evaluator's pair")
+    made.add_argument("--only", choices=("build", "prove", "evaluate"), help="one part only")
+    arguments = made.parse_args()
     if arguments.only in (None, "build"):
         print_build(arguments.pairs)
     if arguments.only in (None, "prove"):

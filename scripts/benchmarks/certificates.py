@@ -7,12 +7,12 @@ Each pair is fitted until its optimum is proven, the certificate is made, and ch
 
 from __future__ import annotations
 
-import argparse
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from harness import PAIRS, parser, timed
 
 from linkrisk.datasets.pairs.file_pair import make_file_pair
 from linkrisk.solver.certificates.checking.verify import FullVerdict, demand_fit, verify
@@ -50,20 +50,22 @@ def line(folder: Path, case: Case, seconds: float) -> str:
     """Fit, certify and check one case: a row of the table."""
     files = [folder / f"{case.pair}_{side}.csv" for side in ("original", "masked")]
     asked = {"aggregator": case.family, "direction": case.direction, "k_additive": case.k_additive}
-    began = time.perf_counter()
-    result = fit(*files, certificate=True, time_limit=seconds, **asked)
-    whole, searched = time.perf_counter() - began, result.details["seconds"]
+    result, whole = timed(lambda: fit(*files, certificate=True, time_limit=seconds, **asked))
+    searched = result.details["seconds"]
     text = json.dumps(result.certificate)
     fitted, certificate = json.loads(result.to_json()), json.loads(text)
-    began = time.perf_counter()
-    verdict = verify(fitted, certificate, make_file_pair(*files), ("fit", "certificate"))
-    demand_fit(fitted, verdict, "fit")
-    checked = time.perf_counter() - began
+
+    def check() -> FullVerdict:
+        verdict = verify(fitted, certificate, make_file_pair(*files), ("fit", "certificate"))
+        demand_fit(fitted, verdict, "fit")
+        return verdict
+
+    verdict, checked = timed(check)
     family = case.family if case.k_additive is None else f"{case.k_additive}-additive"
     return (
         f"| {case.pair}, {case.direction}, {family} | {verdict.bound_count:,} | {verdict.linked:,} | "
         f"{_proof(verdict)} | {len(text) / 1e3:.0f} kB | {searched:.1f} s | "
-        f"{max(0.0, whole - searched):.1f} s | {checked:.1f} s |"
+        f"{max(0.0, whole.seconds - searched):.1f} s | {checked.seconds:.1f} s |"
     )
 
 
@@ -76,11 +78,10 @@ def _proof(verdict: FullVerdict) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="Sizes of certificates, and how long they take to check.")
-    parser.add_argument("--pairs", type=Path, required=True, help="folder of <name>_original.csv, ...")
-    parser.add_argument("--only", help="cases whose pair has this in its name")
-    parser.add_argument("--time-limit", type=float, default=300.0, help="seconds for each search (300)")
-    options = parser.parse_args(arguments)
+    made = parser(__doc__, pairs=PAIRS)
+    made.add_argument("--only", help="cases whose pair has this in its name")
+    made.add_argument("--time-limit", type=float, default=300.0, help="seconds for each search (300)")
+    options = made.parse_args(arguments)
     print(*HEAD, sep="\n", flush=True)
     for case in CASES:
         if options.only is None or options.only in case.pair:

@@ -8,11 +8,10 @@ for as many seconds.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
+from harness import PAIRS, parser
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
@@ -34,13 +33,12 @@ _AT_ONCE = 8
 
 def main() -> None:
     """Print one line for each finder."""
-    parser = argparse.ArgumentParser(description="Core finders of polytopes side by side.")
-    parser.add_argument("--pairs", type=Path, required=True, help="folder of <name>_original.csv, ...")
-    parser.add_argument("--pair", default="rankswap-15-6_400_s0")
-    parser.add_argument("--direction", default="original-to-masked", choices=[way.value for way in Direction])
-    parser.add_argument("--aggregator", default="choquet", choices=["choquet", "owa", "weighted-mean"])
-    parser.add_argument("--seconds", type=float, default=10.0, help="for each finder (10)")
-    options = parser.parse_args()
+    made = parser(__doc__, pairs=PAIRS)
+    made.add_argument("--pair", default="rankswap-15-6_400_s0")
+    made.add_argument("--direction", default="original-to-masked", choices=[way.value for way in Direction])
+    made.add_argument("--aggregator", default="choquet", choices=["choquet", "owa", "weighted-mean"])
+    made.add_argument("--seconds", type=float, default=10.0, help="for each finder (10)")
+    options = made.parse_args()
     original, masked = (options.pairs / f"{options.pair}_{side}.csv" for side in ("original", "masked"))
     chosen = ProblemOptions(aggregator=options.aggregator, direction=options.direction)
     problem = make_problem(original, masked, chosen)

@@ -10,46 +10,34 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
+from scale_cases import census
 
 from linkrisk.datasets.masking.microaggregation import PROTECTIONS
-from linkrisk.datasets.public.registry import load
 from linkrisk.formulations.linkage.pair import Direction
 
 _Item = TypeVar("_Item")
 
-PARTS = ("census", "hard", "growth")
-HARD = (
-    "noise-10-6", "noise-20-6", "noise-30-4", "rankswap-5-6", "rankswap-15-6", "mdav-5-6", "mdav-20-6",
-)  # fmt: skip
 GROWTH = "M6-385"
 """The protection of the growing files: six attributes."""
 
+KINDS = {
+    "census": tuple(PROTECTIONS),
+    "hard": (
+        *("noise-10-6", "noise-20-6", "noise-30-4", "rankswap-5-6", "rankswap-15-6"),
+        *("mdav-5-6", "mdav-20-6"),
+    ),
+    "growth": (GROWTH,),
+}
+PARTS = tuple(KINDS)
 AGGREGATORS = ("weighted-mean", "choquet", "mahalanobis")
 RECORDS = {"census": (400, 1080), "hard": (400,), "growth": (1000, 2000, 5000, 10_000)}
 LIMITS = {"census": 60.0, "hard": 120.0, "growth": 600.0}
 """Seconds for the exact engine."""
 
-_JITTER = 0.05
-"""Noise on a resampled value, in standard deviations of its attribute."""
-
 
 @dataclass(frozen=True)
 class Case:
-    """A file pair, a direction and an aggregator.
-
-    Attributes
-    ----------
-    part : str
-        Which of `PARTS`.
-    pair : str
-        Name of the file pair, as in ``best_known.csv``.
-    records : int
-        Records of each file.
-    direction, aggregator : str
-        As `fit` takes them.
-    original, masked : Path or DataFrame
-        The two files.
-    """
+    """A file pair, named as in ``best_known.csv``, a direction and an aggregator."""
 
     part: str
     pair: str
@@ -70,13 +58,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which cases are wanted; None for all of them.
-
-    Attributes
-    ----------
-    parts, kinds, aggregators, directions : sequence of str, or None
-    records : sequence of int, or None
-    """
+    """Which cases are wanted; None for all of them."""
 
     parts: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
@@ -85,36 +67,24 @@ class Choice:
     directions: tuple[str, ...] | None = None
 
 
-QUICK = Choice(
-    ("census", "hard", "growth"), ("M4-33", "M6-853", "noise-30-4", GROWTH), (400, 1000), ("weighted-mean",)
-)
+QUICK = Choice(PARTS, ("M4-33", "M6-853", "noise-30-4", GROWTH), (400, 1000), ("weighted-mean",))
 """A subset that is done in a minute or two."""
 
 
 def cases(choice: Choice, pairs: Path, made: Path) -> Iterator[Case]:
-    """Every case of the choice, part by part, small files first.
-
-    Parameters
-    ----------
-    choice : Choice
-    pairs : Path
-        Folder with the pairs of the parts ``census`` and ``hard``.
-    made : Path
-        Folder in which the pairs of the part ``growth`` are made when they are not there.
-    """
-    for part in PARTS:
-        kinds = {"census": tuple(PROTECTIONS), "hard": HARD, "growth": (GROWTH,)}[part]
+    """Every case of the choice, part by part, small files first; growing pairs are made in a folder."""
+    for part in _wanted(PARTS, choice.parts):
         # The growing files are there for time and memory; the form keeps all rows and ends at 2,000 records.
         aggregators = AGGREGATORS[:2] if part == "growth" and choice.aggregators is None else AGGREGATORS
         for records in _wanted(RECORDS[part], choice.records):
-            for kind in _wanted(kinds, choice.kinds if _wanted((part,), choice.parts) else ()):
+            for kind in _wanted(KINDS[part], choice.kinds):
                 name = f"{'growth-' * (part == 'growth')}{kind}_{records}_s0"
-                folder = made if part == "growth" else pairs
+                files = _files(made if part == "growth" else pairs, name)
                 if part == "growth":
-                    make_pair(made, name, records)
+                    _make_pair(files, records)
                 for direction in _wanted(tuple(way.value for way in Direction), choice.directions):
                     for aggregator in _wanted(aggregators, choice.aggregators):
-                        yield Case(part, name, records, direction, aggregator, *_files(folder, name))
+                        yield Case(part, name, records, direction, aggregator, *files)
 
 
 def _wanted(items: tuple[_Item, ...], choice: tuple[_Item, ...] | None) -> tuple[_Item, ...]:
@@ -125,34 +95,14 @@ def _files(folder: Path, name: str) -> tuple[Path, Path]:
     return folder / f"{name}_original.csv", folder / f"{name}_masked.csv"
 
 
-def make_pair(folder: Path, name: str, records: int, seed: int = 0) -> None:
-    """Write a growing file and its masked version, unless they are there.
-
-    Records of the Census file are drawn with replacement, and each value gets normal noise of 5 % of its
-    attribute's standard deviation, so that no two records are the same. The protection is microaggregation.
-    """
-    original_file, masked_file = _files(folder, name)
-    if original_file.exists() and masked_file.exists():
+def _make_pair(files: tuple[Path, Path], records: int) -> None:
+    """Write Census records resampled, no two of which are the same, and their microaggregation."""
+    if all(file.exists() for file in files):
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    original = resampled(records, seed)
-    PROTECTIONS[GROWTH].apply(original, seed).to_csv(masked_file, index=False)
-    original.to_csv(original_file, index=False)
-
-
-def resampled(records: int, seed: int) -> pd.DataFrame:
-    """Draw records of the Census file with replacement, with a little noise.
-
-    Returns
-    -------
-    DataFrame, `records` rows
-        The attributes that the protection masks, in original units.
-    """
-    generator = np.random.default_rng(seed)
-    census = load("census").iloc[:, : PROTECTIONS[GROWTH].width].astype(float)
-    drawn = census.iloc[generator.integers(len(census), size=records)].reset_index(drop=True)
-    noise = generator.standard_normal(drawn.shape) * census.std().to_numpy() * _JITTER
-    return drawn + noise
+    files[0].parent.mkdir(parents=True, exist_ok=True)
+    original = census(records, np.random.default_rng(0))
+    PROTECTIONS[GROWTH].apply(original, 0).to_csv(files[1], index=False)
+    original.to_csv(files[0], index=False)
 
 
 def best_known(file: Path) -> dict[tuple[str, str, str], Known]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import harness
 import numpy as np
 import pandas as pd
 from engine_cases import Case
@@ -43,30 +43,10 @@ GRACE = 120.0
 class Run:
     """One run: what was asked, and what came out.
 
-    Attributes
-    ----------
-    part, pair, records, direction, aggregator, method : str or int
-        What was asked.
-    time_limit : float
-        Seconds.
-    status : str
-        That of `fit`; ``killed``, or ``failed`` with the reason in `note`.
-    limit : str
-        The limit that was hit, or nothing.
-    linked, bound : int or None
-        The interval.
-    seconds : float
-        That `fit` took after reading the files, rows and attack included, all libraries being loaded.
-    attack_seconds : float
-        Of these the shared attack.
-    peak_mb : float
-        Peak resident memory of the process (VmHWM), interpreter and libraries included.
-    needed_c : float or None
-        The smallest constant C that cuts nothing off, for constant C.
-    commit : str
-        Of the code that ran.
-    note : str
-        Notes of the result.
+    `status` is that of `fit`, ``killed``, or ``failed`` with the reason in `note`; `limit` the one that was
+    hit. `seconds` are what `fit` took after reading the files, all libraries being loaded; the shared
+    attack took `attack_seconds`; `peak_mb` is the peak resident memory of the process. `needed_c` is the
+    smallest constant C that cuts nothing off, for constant C; `commit` that of the code that ran.
     """
 
     part: str
@@ -105,63 +85,29 @@ class Run:
         return 100.0 * (self.bound - self.linked) / self.records
 
 
-class Ledger:
-    """The runs made so far, in a CSV file to which each run adds a line.
-
-    Parameters
-    ----------
-    file : Path
-        Made when it is not there. Of two lines about the same run the later one counts; a line that a stop
-        has cut short does not, and what failed is run again.
-    """
+class Ledger(harness.Ledger[Run]):
+    """Of two runs of the same the later one counts, and what failed is run again."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._runs: dict[tuple[object, ...], Run] = {}
-        if file.exists():
-            text = file.read_text(encoding="utf-8")
-            whole = text[: text.rfind("\n") + 1]
-            if whole != text:
-                file.write_text(whole, encoding="utf-8")
-            for row in csv.DictReader(whole.splitlines()):
-                self._keep(_read(row))
+        super().__init__(file, Run)
 
     def __contains__(self, asked: tuple[Case, str, float]) -> bool:
-        run = self._runs.get(self._asked(*asked))
+        run = self._latest().get(self._asked(*asked))
         return run is not None and run.status != "failed"
-
-    def add(self, run: Run) -> None:
-        """Write a run down."""
-        self._keep(run)
-        fresh = not self._file.exists() or self._file.stat().st_size == 0
-        with self._file.open("a", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, [field.name for field in fields(Run)], lineterminator="\n")
-            if fresh:
-                writer.writeheader()
-            writer.writerow(asdict(run))
 
     def runs(self, cases: Iterable[Case], limits: dict[str, dict[str, float]]) -> list[Run]:
         """Runs of these cases with these limits (by part, then by method), in the order of the cases."""
         asked = [(case, method, limit) for case in cases for method, limit in limits[case.part].items()]
-        found = [self._runs.get(self._asked(*one)) for one in asked]
+        latest = self._latest()
+        found = [latest.get(self._asked(*one)) for one in asked]
         return [run for run in found if run is not None]
 
-    def _keep(self, run: Run) -> None:
-        self._runs[(*run.key, run.method, run.time_limit)] = run
+    def _latest(self) -> dict[tuple[object, ...], Run]:
+        return {(*run.key, run.method, run.time_limit): run for run in self.made}
 
     @staticmethod
     def _asked(case: Case, method: str, limit: float) -> tuple[object, ...]:
         return (case.pair, case.direction, case.aggregator, method, limit)
-
-
-def _read(row: dict[str, str]) -> Run:
-    """A line of the file."""
-    read: dict[str, Any] = dict(row)
-    for name in ("records", "linked", "bound"):
-        read[name] = int(row[name]) if row[name] else None
-    for name in ("time_limit", "seconds", "attack_seconds", "peak_mb", "needed_c"):
-        read[name] = float(row[name]) if row[name] else None
-    return Run(**read)
 
 
 def measure(case: Case, method: str, seconds: float) -> Run:

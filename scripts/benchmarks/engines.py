@@ -10,17 +10,16 @@ is not run again, so a stopped benchmark goes on where it was.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from multiprocessing import get_context
 from pathlib import Path
 
 from engine_cases import AGGREGATORS, LIMITS, PARTS, QUICK, Case, Choice, best_known, cases
 from engine_runs import METHODS, Ledger, measure
 from engine_tables import part_tables
+from harness import PAIRS, alone, listed, parser
 
 from linkrisk.solver.worst_case.operations.fit import fit
 
@@ -30,10 +29,9 @@ QUICK_LIMIT = 10.0
 def main() -> None:
     """Run what is missing, then print all tables."""
     arguments = parse()
-    choice = chosen(arguments)
     output: Path = arguments.output
     output.mkdir(parents=True, exist_ok=True)
-    every = list(cases(choice, arguments.pairs, output / "pairs"))
+    every = list(cases(chosen(arguments), arguments.pairs, output / "pairs"))
     limits = {part: limits_of(part, arguments) for part in PARTS}
     ledger = Ledger(output / "runs.csv")
     if not arguments.tables_only:
@@ -50,51 +48,28 @@ def main() -> None:
 
 def parse() -> argparse.Namespace:
     """The command line."""
-    data = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
-    parser = argparse.ArgumentParser(description="Figures of the exact engine beside the big-C model.")
-    parser.add_argument("--output", type=Path, required=True, help="folder for runs.csv and growing files")
-    parser.add_argument("--pairs", type=Path, default=data.parent / "bench" / "pairs")
-    parser.add_argument("--quick", action="store_true", help="a small subset, 10 s a run")
-    parser.add_argument("--parts", type=names, help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--cases", type=names, help="kinds of pairs: M4-33,noise-20-6,...")
-    parser.add_argument("--records", type=numbers, help="sizes: 400,1080,...")
-    parser.add_argument("--aggregators", type=names, help=f"of {', '.join(AGGREGATORS)}")
-    parser.add_argument("--directions", type=names, help="original-to-masked, masked-to-original")
-    parser.add_argument("--methods", type=names, help=f"of {', '.join(METHODS)}")
-    parser.add_argument("--time-limit", type=float, help=f"seconds for exact; default: {LIMITS}")
-    parser.add_argument("--milp-time-limit", type=float, default=120.0, help="seconds for milp (120)")
-    parser.add_argument("--pulp-time-limit", type=float, default=60.0, help="seconds for PuLP (60)")
-    parser.add_argument("--again", type=names, default=(), help="methods to run again, though they are there")
-    parser.add_argument("--tables-only", action="store_true", help="run nothing")
-    arguments = parser.parse_args()
-    for option, allowed in (("parts", PARTS), ("methods", METHODS), ("again", METHODS)):
-        unknown = [name for name in getattr(arguments, option) or () if name not in allowed]
-        if unknown:
-            parser.error(f"--{option}: unknown {', '.join(unknown)}; choose of {', '.join(allowed)}")
-    return arguments
-
-
-def names(text: str) -> tuple[str, ...]:
-    """A comma-separated list."""
-    return tuple(name.strip() for name in text.split(","))
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """A comma-separated list of whole numbers."""
-    return tuple(int(name) for name in names(text))
+    made = parser(__doc__, pairs=PAIRS)
+    made.add_argument("--output", type=Path, required=True, help="folder for runs.csv and growing files")
+    made.add_argument("--quick", action="store_true", help="a small subset, 10 s a run")
+    made.add_argument("--parts", type=listed(), help=f"of {', '.join(PARTS)}")
+    made.add_argument("--cases", type=listed(), help="kinds of pairs: M4-33,noise-20-6,...", dest="kinds")
+    made.add_argument("--records", type=listed(int), help="sizes: 400,1080,...")
+    made.add_argument("--aggregators", type=listed(), help=f"of {', '.join(AGGREGATORS)}")
+    made.add_argument("--directions", type=listed(), help="original-to-masked, masked-to-original")
+    made.add_argument("--methods", type=listed(), default=list(METHODS), help=f"of {', '.join(METHODS)}")
+    made.add_argument("--time-limit", type=float, help=f"seconds for exact; default: {LIMITS}")
+    made.add_argument("--milp-time-limit", type=float, default=120.0, help="seconds for milp (120)")
+    made.add_argument("--pulp-time-limit", type=float, default=60.0, help="seconds for PuLP (60)")
+    made.add_argument("--again", type=listed(), default=(), help="methods to run again")
+    made.add_argument("--tables-only", action="store_true", help="run nothing")
+    return made.parse_args()
 
 
 def chosen(arguments: argparse.Namespace) -> Choice:
     """The cases that the options name; `--quick` says what holds where they say nothing."""
-    given = {
-        "parts": arguments.parts,
-        "kinds": arguments.cases,
-        "records": arguments.records,
-        "aggregators": arguments.aggregators,
-        "directions": arguments.directions,
-    }
+    given = {name: getattr(arguments, name) for name in vars(QUICK)}
     usual = QUICK if arguments.quick else Choice()
-    return replace(usual, **{name: value for name, value in given.items() if value is not None})
+    return replace(usual, **{name: tuple(value) for name, value in given.items() if value is not None})
 
 
 def limits_of(part: str, arguments: argparse.Namespace) -> dict[str, float]:
@@ -103,11 +78,9 @@ def limits_of(part: str, arguments: argparse.Namespace) -> dict[str, float]:
     limits = {"exact": arguments.time_limit or min(LIMITS[part], most)}
     if part == "census":
         limits["milp"] = min(arguments.milp_time_limit, most)
-        limits |= dict.fromkeys(
-            ("pulp-valid-c", "pulp-paper-c", "pulp-bare"), min(arguments.pulp_time_limit, most)
-        )
-    wanted = arguments.methods or tuple(METHODS)
-    return {method: seconds for method, seconds in limits.items() if method in wanted}
+        pulp = [method for method in METHODS if method.startswith("pulp")]
+        limits |= dict.fromkeys(pulp, min(arguments.pulp_time_limit, most))
+    return {method: seconds for method, seconds in limits.items() if method in arguments.methods}
 
 
 def run_missing(
@@ -122,8 +95,8 @@ def run_missing(
         and (method == "exact" or case.records == 400)
         and (method in again or (case, method, limits[case.part][method]) not in ledger)
     ]
-    if missing:
-        warm(sorted({case.aggregator for case, _, _ in missing}))
+    for aggregator in sorted({case.aggregator for case, _, _ in missing}):
+        alone(compile_kernels, aggregator)
     for at, (case, method, seconds) in enumerate(missing, start=1):
         run = measure(case, method, seconds)
         ledger.add(run)
@@ -135,14 +108,8 @@ def run_missing(
         )
 
 
-def warm(aggregators: Sequence[str]) -> None:
-    """Compile what numba compiles at its first use, so that no run pays for it."""
-    with get_context("spawn").Pool(1) as pool:
-        pool.map(compile_kernels, aggregators)
-
-
 def compile_kernels(aggregator: str) -> None:
-    """Solve the default pair with both engines."""
+    """Solve the default pair with both engines, so that no run pays for what numba compiles at first."""
     fit(engine="exact", aggregator=aggregator, time_limit=20.0)
     fit(engine="milp", aggregator=aggregator, time_limit=5.0)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import resource
+import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, fields
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 DATA = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
 BENCH = DATA.parent / "bench"
@@ -50,6 +54,48 @@ def alone(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
     """Call `work` in a fresh process, so that its peak of memory is its own."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(work, given, named)
+
+
+class Ledger(Generic[Result]):
+    """The runs made so far, in a CSV file to which each run, a dataclass, adds a line.
+
+    A line that a stop has cut short does not count.
+    """
+
+    def __init__(self, file: Path, kind: type[Result]) -> None:
+        self._file, self.made = file, []
+        self._names = {one.name: str(one.type) for one in fields(kind)}  # type: ignore[arg-type]
+        if file.exists():
+            text = file.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            file.write_text(whole, encoding="utf-8")
+            for row in csv.DictReader(whole.splitlines()):
+                self.made.append(kind(**{name: self._value(name, text) for name, text in row.items()}))
+
+    def _value(self, name: str, text: str) -> Any:
+        kind = self._names[name].split(" | ")[0]
+        return text if kind == "str" else {"int": int, "float": float}[kind](text) if text else None
+
+    def add(self, run: Result) -> None:
+        """Write a run down."""
+        self.made.append(run)
+        fresh = not self._file.exists() or self._file.stat().st_size == 0
+        with self._file.open("a", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerows([list(self._names), astuple(run)] if fresh else [astuple(run)])  # type: ignore[call-overload]
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Debian's browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = playwright.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()
 
 
 def parser(doc: str | None, *parts: str, **paths: Path) -> argparse.ArgumentParser:

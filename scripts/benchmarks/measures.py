@@ -1,16 +1,13 @@
 """Print what measures of a release take, in seconds and in memory.
 
     python scripts/benchmarks/measures.py keys [--records 1000000]
-    python scripts/benchmarks/measures.py population
-    python scripts/benchmarks/measures.py reliability
     python scripts/benchmarks/measures.py all [--names M4-33 M6-385]
     python scripts/benchmarks/measures.py leave-one-out
     python scripts/benchmarks/measures.py large [--records 1000000]
 
 `keys`: every measure in a process of its own on the complete records of Adult with nine keys; on as many as
 `--records` says, drawn from these with replacement; and on as many of which every attribute is drawn by
-itself, so that most are unique. `population`: population uniqueness of Adult. `reliability`: link reliability
-of the Census file. `all`: all measures of pairs of 400 Census records with the default limits.
+itself, so that most are unique. `all`: all measures of pairs of 400 Census records with the default limits.
 `leave-one-out`: searches of the worst case without each attribute. `large`: all measures of a million records
 within 120 seconds.
 """
@@ -25,22 +22,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
-from harness import DATA, PAIRS, Spent, alone, parser, timed
+from harness import DATA, PAIRS, alone, parser, timed
 from scale_cases import make_files
 
 from linkrisk import risk
-from linkrisk.datasets.microdata.formats.registry import read_table
-from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
+from linkrisk.datasets.microdata.schema import Attribute
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.inputs.reading import make_problem
-from linkrisk.solver.linkage.linker import LinkageTask, Truth
-from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.attributes import WithheldAttribute, withheld
 from linkrisk.solver.measures.diversity import attribute_diversity
 from linkrisk.solver.measures.keys import KeyFile, column_codes, groups_of, measured, sums
-from linkrisk.solver.measures.link_reliability import LinkReliability, link_reliability
-from linkrisk.solver.measures.linker_attacks import best_candidates
-from linkrisk.solver.measures.population_uniqueness import UniquesRisk, uniques_risk
 from linkrisk.solver.measures.suda import special_uniques
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions
@@ -108,48 +99,6 @@ def keys(asked: argparse.Namespace) -> None:
         print(f"{title:16}   records     time   memory  found", flush=True)
         for name in KEY_MEASURES:
             print(alone(one_key_measure, name, records, apart=apart), flush=True)
-
-
-def population(asked: argparse.Namespace) -> None:
-    """Population uniqueness of two choices of keys."""
-    rest = ("workclass", "education", "marital-status")
-    file = read_table(asked.data / "uci_adult_train.csv")
-    uniqueness("few categories", file, (*rest, "occupation", "race", "sex"))
-    uniqueness("age too", file, ("age", *rest, "race", "sex"))
-
-
-def uniqueness(words: str, frame: pd.DataFrame, names: tuple[str, ...]) -> UniquesRisk:
-    """Population uniqueness: independence, all two-way interactions, and models between them."""
-    risk_, spent = timed(lambda: uniques_risk(frame, names, 0.1))
-    report(f"population uniqueness, {len(names)} keys, {words}", spent)
-    for model in risk_.models:
-        shown = "not tested" if model.z_2 is None else f"misfit {model.misfit:.1f}"
-        print(f"    {model.words}: tau_1 {model.tau_1:.1f}, tau_2 {model.tau_2:.1f}, {shown}", flush=True)
-    return risk_
-
-
-def reliability(census: pd.DataFrame, noise: float = 0.1) -> LinkReliability:
-    """Link reliability of prl on a file with noise."""
-    random = np.random.default_rng(1)
-    masked = census + random.normal(size=census.shape) * noise * census.std().to_numpy()
-    names = tuple(str(name) for name in census.columns)
-    schema = Schema(tuple(Attribute(name, scale=Scale.NUMERIC) for name in names))
-    task = LinkageTask(census, masked, names, names, schema, bijection=True)
-    truth = Truth.of(np.arange(len(census), dtype=np.intp), len(masked))
-
-    def found() -> LinkReliability:
-        claims = best_candidates(Probabilistic().learn(task), truth, 0, Clock(None))
-        return link_reliability(claims.score, claims.right, scored_by="prl")
-
-    answer, spent = timed(found)
-    report(f"link reliability, {len(census)} records", spent)
-    print(f"    {answer.paragraph}", flush=True)
-    return answer
-
-
-def report(words: str, spent: Spent) -> None:
-    """Print the seconds of a measure."""
-    print(f"{words}: {spent.seconds:.2f} s, of processors {spent.processor:.2f} s", flush=True)
 
 
 def of_pair(asked: argparse.Namespace, name: str) -> list[Path]:
@@ -222,8 +171,6 @@ def _each_withheld(attack: Attack, request: FitRequest) -> list[WithheldAttribut
 
 PARTS: dict[str, Callable[[argparse.Namespace], object]] = {
     "keys": keys,
-    "population": population,
-    "reliability": lambda asked: reliability(read_table(asked.data / "casc_census.csv")),
     "all": all_measures,
     "leave-one-out": leave_one_out,
     "large": large,

@@ -10,15 +10,11 @@ an interpreter with `pip install splink`, which links the same files after that 
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from harness import timed
+from harness import alone, parser, timed
 from persons import draw_persons
 from splink_runs import by_splink
 
@@ -41,25 +37,19 @@ COMPARE = (
 )
 
 
-def main() -> int:
+def main() -> None:
     """Print the figures of one run."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--persons", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, nargs="+", default=[1], help="seeds of the persons")
-    parser.add_argument("--linked-leave", action="store_true", help="linked records leave after each pass")
-    parser.add_argument("--frequency-weights", action="store_true")
-    parser.add_argument("--splink", metavar="PYTHON", help="interpreter that has Splink, to link them too")
-    arguments = parser.parse_args()
-    settings = {
-        "linked_leave": arguments.linked_leave,
-        "frequency_weights": arguments.frequency_weights,
-    }
+    made = parser(__doc__)
+    made.add_argument("--persons", type=int, default=10_000)
+    made.add_argument("--seed", type=int, nargs="+", default=[1], help="seeds of the persons")
+    made.add_argument("--linked-leave", action="store_true", help="linked records leave after each pass")
+    made.add_argument("--frequency-weights", action="store_true")
+    made.add_argument("--splink", metavar="PYTHON", help="interpreter that has Splink, to link them too")
+    arguments = made.parse_args()
+    settings = {"linked_leave": arguments.linked_leave, "frequency_weights": arguments.frequency_weights}
     for seed in arguments.seed:
         for line in figures(arguments.persons, seed, settings, splink=arguments.splink):
             print(line, flush=True)
-    return 0
 
 
 def figures(
@@ -70,11 +60,7 @@ def figures(
         files = [Path(folder) / f"{name}.csv" for name in ("first", "second")]
         for do, given in ((write_files, ()), (measured, (settings,))):
             task = (persons, seed, files, *given)
-            if process:
-                with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as alone:
-                    lines = alone.submit(do, *task).result()
-            else:
-                lines = do(*task)
+            lines = alone(do, *task) if process else do(*task)
         yield from lines or []
         if splink is not None:
             yield splink_line(splink, files)
@@ -82,7 +68,7 @@ def figures(
 
 def measured(persons: int, seed: int, files: list[Path], settings: dict[str, bool]) -> list[str]:
     """Seconds, memory, pairs, and the links that are right."""
-    linked(100, seed, settings)  # loads compiled code
+    linked_files(list(draw_persons(100, seed)), settings)  # loads compiled code
     result, spent = timed(lambda: linked_files(files, settings))
     took = f"{spent.seconds:.0f} s ({spent.processor:.0f} s of processor time)"
     return [
@@ -106,11 +92,6 @@ def write_files(persons: int, seed: int, files: list[Path]) -> None:
     """Draw the persons and write both files."""
     for frame, file in zip(draw_persons(persons, seed), files, strict=True):
         frame.to_csv(file, index=False)
-
-
-def linked(persons: int, seed: int, settings: dict[str, bool]) -> LinkResult:
-    """Link the frames of a few persons."""
-    return linked_files(list(draw_persons(persons, seed)), settings)
 
 
 def linked_files(files: list[Path] | list[object], settings: dict[str, bool]) -> LinkResult:
@@ -148,4 +129,4 @@ def report(result: LinkResult) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

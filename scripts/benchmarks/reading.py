@@ -12,48 +12,34 @@ while it reads the file (on Linux, else `-`); `table` is how many its numbers an
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
+from harness import alone, listed, parser, timed
 
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.registry import FORMATS, format_of, read_file
 
-_SUFFIXES = tuple(made.suffixes[0] for made in FORMATS if made.cannot_write is None)
+_SUFFIXES = [made.suffixes[0] for made in FORMATS if made.cannot_write is None]
 _STATUS = Path("/proc/self/status")
-_Result = TypeVar("_Result")
 
 
 def main() -> None:
     """Print one line for each format."""
-    parser = argparse.ArgumentParser(description="Seconds to write and to read files of every format.")
-    parser.add_argument("--records", type=int, default=200_000, help="records of the table (200,000)")
-    parser.add_argument("--numbers", type=int, metavar="A", help="that many columns of whole numbers alone")
-    parser.add_argument("--formats", default=",".join(_SUFFIXES), help="suffixes, separated by commas (all)")
-    parser.add_argument(
-        "--peak", action="store_true", help="megabytes of reading, too, in a process of its own"
-    )
-    parser.add_argument("--peak-of", metavar="FILE", help="print these megabytes of a file, and nothing else")
-    options = parser.parse_args()
-    if options.peak_of is not None:
-        print(peak_of(Path(options.peak_of)))
-        return
-    stored = StoredFile(
-        numbers(options.records, options.numbers) if options.numbers else table(options.records)
-    )
-    print(f"{options.records} records, {stored.frame.shape[1]} columns; seconds")
-    print(f"{'':10}{'loses':>8}{'write':>8}{'read':>8}{'MB':>8}" + f"{'peak':>8}{'table':>8}" * options.peak)
+    made = parser(__doc__)
+    made.add_argument("--records", type=int, default=200_000, help="records of the table (200,000)")
+    made.add_argument("--numbers", type=int, metavar="A", help="that many columns of whole numbers alone")
+    made.add_argument("--formats", type=listed(), default=_SUFFIXES, help="suffixes (all)")
+    made.add_argument("--peak", action="store_true", help="megabytes of reading, too")
+    asked = made.parse_args()
+    stored = StoredFile(numbers(asked.records, asked.numbers) if asked.numbers else table(asked.records))
+    print(f"{asked.records} records, {stored.frame.shape[1]} columns; seconds")
+    print(f"{'':10}{'loses':>8}{'write':>8}{'read':>8}{'MB':>8}" + f"{'peak':>8}{'table':>8}" * asked.peak)
     with tempfile.TemporaryDirectory() as folder:
-        for suffix in options.formats.split(","):
-            print(measured(stored, Path(folder) / f"table{suffix}", options.peak), flush=True)
+        for suffix in asked.formats:
+            print(measured(stored, Path(folder) / f"table{suffix}", asked.peak), flush=True)
 
 
 def numbers(records: int, columns: int) -> pd.DataFrame:
@@ -86,13 +72,13 @@ def measured(stored: StoredFile, path: Path, peak: bool = False) -> str:
     for file, content in files.items():
         file.write_bytes(content)
     _, read = timed(lambda: read_file(path))
+    seconds = (asked.processor, wrote.processor, read.processor)
     size = sum(map(len, files.values())) / 1e6
-    line = f"{path.suffix:10}{asked:8.2f}{wrote:8.2f}{read:8.2f}{size:8.1f}"
-    if not peak:
-        return line
-    command = [sys.executable, str(Path(__file__).resolve()), "--peak-of", str(path)]
-    grown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    return f"{line}{grown:>8}{stored.frame.memory_usage(index=False, deep=True).sum() / 1e6:8.1f}"
+    line = f"{path.suffix:10}" + "".join(f"{one:8.2f}" for one in seconds) + f"{size:8.1f}"
+    if peak:
+        held = stored.frame.memory_usage(index=False, deep=True).sum() / 1e6
+        line += f"{alone(peak_of, path):>8}{held:8.1f}"
+    return line
 
 
 def peak_of(path: Path) -> str:
@@ -115,12 +101,6 @@ def _megabytes(name: str) -> float:
     """What the system says of this process."""
     line = next(line for line in _STATUS.read_text(encoding="ascii").splitlines() if line.startswith(name))
     return int(line.split()[1]) * 1024 / 1e6
-
-
-def timed(work: Callable[[], _Result]) -> tuple[_Result, float]:
-    """What comes out, and the seconds it took."""
-    start = time.process_time()
-    return work(), time.process_time() - start
 
 
 if __name__ == "__main__":

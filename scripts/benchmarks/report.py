@@ -13,7 +13,6 @@ on a table of many rows (the slowest of five).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -30,13 +29,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from harness import chromium, parser, timed
+
+from linkrisk.solver.charts.chart import Chart, svg
+from linkrisk.solver.documents.document import Choice, Document, Records
+from linkrisk.solver.documents.page import render_page
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from linkrisk.solver.charts.chart import Chart, svg  # noqa: E402
-from linkrisk.solver.documents.document import Choice, Document, Records  # noqa: E402
-from linkrisk.solver.documents.page import render_page  # noqa: E402
 
 REPEATED = 5
 PAIRS = ("M5-38_400_s0", "M5-38_1080_s0")
@@ -69,20 +68,18 @@ TIMED = """async (action) => {
 }"""
 
 
-def main() -> int:
+def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--records", type=int, default=1000)
-    parser.add_argument("--attributes", type=int, default=6)
-    parser.add_argument("--rows", type=int, default=20_000, help="of the table in the browser")
-    parser.add_argument("--pairs", type=Path, help="measure whole reports of pairs of this folder instead")
-    arguments = parser.parse_args()
+    made = parser(__doc__)
+    made.add_argument("--records", type=int, default=1000)
+    made.add_argument("--attributes", type=int, default=6)
+    made.add_argument("--rows", type=int, default=20_000, help="of the table in the browser")
+    made.add_argument("--pairs", type=Path, help="measure whole reports of pairs of this folder instead")
+    arguments = made.parse_args()
     if arguments.pairs is not None:
         for pair in PAIRS:
             whole_report(arguments.pairs.resolve(), pair)
-        return 0
+        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         measured(folder, arguments.records, arguments.attributes)
@@ -96,7 +93,6 @@ def main() -> int:
         print(f"{arguments.rows:,} records in chromium:")
         for action, took in used(folder, document, arguments.rows):
             print(f"  {action:<22}{took:.0f} ms")
-    return 0
 
 
 def whole_report(pairs: Path, name: str) -> None:
@@ -104,10 +100,10 @@ def whole_report(pairs: Path, name: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         files = [str(pairs / f"{name}_{which}.csv") for which in ("original", "masked")]
-        began = time.perf_counter()
-        run(folder, "report", "--original", files[0], "--masked", files[1], "--output", "page.html")
-        took, size = time.perf_counter() - began, (folder / "page.html").stat().st_size / 1e6
-    print(f"report of {name:<16} {took:.0f} s, {size:.2f} MB", flush=True)
+        asked = ("report", "--original", files[0], "--masked", files[1], "--output", "page.html")
+        _, spent = timed(lambda: run(folder, *asked))
+        size = (folder / "page.html").stat().st_size / 1e6
+    print(f"report of {name:<16} {spent.seconds:.0f} s, {size:.2f} MB", flush=True)
 
 
 def measured(folder: Path, records: int, attributes: int) -> None:
@@ -162,10 +158,9 @@ def processors() -> float:
 
 def pictures(document: Document) -> None:
     """Print what pictures of all charts would cost."""
-    start = time.perf_counter()
-    drawn = [svg(chart.spec) for chart in charts(document)]
-    took, size = time.perf_counter() - start, sum(len(one.encode()) for one in drawn)
-    print(f"{len(drawn)} charts as pictures    {took:.2f} s, {size / 1e6:.2f} MB")
+    drawn, spent = timed(lambda: [svg(chart.spec) for chart in charts(document)])
+    size = sum(len(one.encode()) for one in drawn)
+    print(f"{len(drawn)} charts as pictures    {spent.seconds:.2f} s, {size / 1e6:.2f} MB")
 
 
 def charts(document: Document) -> Iterator[Chart]:
@@ -180,14 +175,10 @@ def charts(document: Document) -> Iterator[Chart]:
 
 def used(folder: Path, document: Document, rows: int) -> Iterator[tuple[str, float]]:
     """Milliseconds of each action on a table of that many records."""
-    from playwright.sync_api import sync_playwright
-
     # The policy of the page forbids `eval` to its scripts; the debugger is asked to look away.
     page_file = folder / "many.html"
     page_file.write_text(render_page(grown(document, rows)), encoding="utf-8")
-    with sync_playwright() as playwright:
-        path = shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as browser:
         slowest = dict.fromkeys(ACTIONS, 0.0)
         for _ in range(REPEATED):
             page = browser.new_context(bypass_csp=True).new_page()
@@ -196,7 +187,6 @@ def used(folder: Path, document: Document, rows: int) -> Iterator[tuple[str, flo
             for action, script in ACTIONS.items():
                 slowest[action] = max(slowest[action], page.evaluate(TIMED, script))
             page.context.close()
-        browser.close()
     yield from slowest.items()
 
 
@@ -211,4 +201,4 @@ def grown(document: Document, rows: int) -> Document:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -13,7 +13,6 @@ most that the command and the processes that it starts hold together, looked at 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import math
@@ -25,9 +24,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import altair
 import numpy as np
+import pandas as pd
 import psutil
-from growth_picture import growth_picture
+import vl_convert
+from harness import listed, parser
 from scale_cases import CASES, NOMINAL, make_files
 
 from linkrisk.solver.linkage.baselines import euclidean_form
@@ -202,6 +204,34 @@ def nearest(folder: Path, cases: Sequence[str], sizes: Sequence[int]) -> None:
             before = records, seconds
 
 
+def growth_picture(cases: dict[str, list[tuple[int, float, float]]]) -> str:
+    """Draw the points of some cases, ascending, by their names.
+
+    A thin line shows quadratic growth of the first, from a tenth of its largest size on, where starting costs
+    little.
+    """
+    rows = [
+        (name, kind, records, value)
+        for name, points in cases.items()
+        for records, *both in points
+        for kind, value in zip(("seconds", "megabytes"), both, strict=True)
+    ]
+    frame = pd.DataFrame(rows, columns=["case", "of", "records", "value"])
+    x = altair.X("records:Q", scale=altair.Scale(type="log"), axis=altair.Axis(format=","))
+    y = altair.Y("value:Q", scale=altair.Scale(type="log"), title="seconds, megabytes")
+    drawn = (
+        altair.Chart(frame)
+        .mark_line(point=True)
+        .encode(x, y, altair.Color("case:N"), altair.StrokeDash("of:N"))
+    )
+    first = next(iter(cases.values()))
+    begin, seconds, _ = max((point for point in first if 10 * point[0] <= first[-1][0]), default=first[0])
+    squared = [(records, seconds * (records / begin) ** 2) for records in (begin, first[-1][0])]
+    thin = altair.Chart(pd.DataFrame(squared, columns=["records", "value"]))
+    chart = drawn + thin.mark_line(color="grey", strokeWidth=1, clip=True).encode(x, y)
+    return str(vl_convert.vegalite_to_svg(chart.properties(width=480, height=260).to_dict()))
+
+
 def _interval(run: Measured) -> str:
     found, records = run.result, run.result["records"]
     limit = found.get("linked_confidence_limit")
@@ -215,44 +245,35 @@ def _interval(run: Measured) -> str:
 
 def main() -> None:
     """Print one of the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    made = parser(__doc__)
+    made.add_argument("--part", choices=PARTS, default="fits")
+    made.add_argument("--cases", type=listed(), default=list(CASES))
+    made.add_argument(
+        "--records", type=listed(lambda size: int(float(size))), help="joined by commas (10000)"
     )
-    parser.add_argument("--part", choices=PARTS, default="fits")
-    parser.add_argument("--cases", default=",".join(CASES))
-    parser.add_argument("--records", default="10000", help="numbers joined by commas")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=120.0,
-        help="time limit of every fit; no larger files after a longer count",
-    )
-    parser.add_argument("--folder", type=Path, help="where the files are kept")
-    parser.add_argument("--picture", type=Path, help="where to write the picture of the growth")
-    given = parser.parse_args()
-    sizes = [int(float(size)) for size in given.records.split(",")]
+    made.add_argument("--seconds", type=float, default=120.0, help="for a fit; no larger files after a count")
+    made.add_argument("--folder", type=Path, help="where the files are kept")
+    made.add_argument("--picture", type=Path, help="where to write the picture of the growth")
+    given = made.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        bench = Bench(given.folder or Path(temporary), given.seconds)
+        folder = given.folder or Path(temporary)
+        bench, sizes = Bench(folder, given.seconds), given.records or [10_000]
         if given.part == "fits":
-            bench.fits(given.cases.split(","), sizes)
+            bench.fits(given.cases, sizes)
         elif given.part == "samples":
             bench.samples(sizes[0])
         elif given.part == "nearest":
-            nearest(
-                given.folder or Path(temporary),
-                given.cases.split(","),
-                NEAREST if given.records == "10000" else sizes,
-            )
+            nearest(folder, given.cases, given.records or NEAREST)
         elif given.part == "dask":
             for records in sizes:
-                bench.by_dask(given.cases.split(",")[0], records)
+                bench.by_dask(given.cases[0], records)
         elif given.part == "count":
             for records in sizes:
-                run = bench.count(given.cases.split(",")[0], records)
+                run = bench.count(given.cases[0], records)
                 linked = f"{run.result['linked']:9,} linked"
                 print(f"count {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB")
         else:
-            bench.growth(given.cases.split(","), GROWTH if given.records == "10000" else sizes, given.picture)
+            bench.growth(given.cases, given.records or GROWTH, given.picture)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from harness import CENSUS
 
 from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 from linkrisk.datasets.public.registry import load
 
-CENSUS = ["AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX"]
 NOMINAL = ["workclass", "education", "marital-status", "occupation"]
 NUMERIC = ["age", "hours-per-week"]
 
@@ -29,7 +29,7 @@ def make_files(folder: Path, case: str, records: int, percent: float = 10.0) -> 
     paths = [folder / f"{case}_{records}_{which}.parquet" for which in ("original", "masked")]
     if not all(path.exists() for path in paths):
         random = np.random.default_rng(1)
-        original = mixed(records, random) if case == "mixed" else _census(records, random)
+        original = mixed(records, random) if case == "mixed" else census(records, random)
         masked = (
             PROTECTIONS[case].apply(original) if case == "M6-385" else disturbed(original, percent, random)
         )
@@ -47,7 +47,8 @@ def _drawn(
     return drawn
 
 
-def _census(records: int, random: np.random.Generator) -> pd.DataFrame:
+def census(records: int, random: np.random.Generator) -> pd.DataFrame:
+    """Six attributes of Census records resampled."""
     return _drawn(load("census")[CENSUS].astype(float), CENSUS, records, random)
 
 

@@ -46,12 +46,8 @@ LINKERS = ("PRL", "DBRL", "aware")
 class Source:
     """Where records come from.
 
-    Attributes
-    ----------
-    left_out : tuple of str
-        Attributes that are amounts rather than categories, repeat another one, or are the class to predict.
-    ordered : tuple of str
-        Attributes whose categories have an order, if they are among those that are used.
+    Left out are attributes that are amounts rather than categories, repeat another one, or are the class to
+    predict; `ordered` are those whose categories have an order, if they are among those that are used.
     """
 
     left_out: tuple[str, ...]
@@ -72,16 +68,10 @@ SOURCES = {
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Records whose attributes are all categories.
+    """Records whose attributes are all categories, by their names as text.
 
-    Attributes
-    ----------
-    frame : DataFrame
-        Names of categories as text.
-    schema : Schema
-        The categories that occur, those of ordinal attributes in their order.
-    groups : mapping of str to tuple of str
-        Attributes of the groups s, m, l (few, medium, many categories), u (m and l) and o (ordinal).
+    The schema has the categories that occur, those of ordinal attributes in their order; `groups` has the
+    attributes of the groups s, m, l (few, medium, many categories), u (m and l) and o (ordinal).
     """
 
     frame: pd.DataFrame
@@ -105,12 +95,7 @@ def without_order(schema: Schema) -> Schema:
 def survey_of(table: pd.DataFrame, ordered: tuple[str, ...]) -> Survey:
     """Ten attributes with most categories, in groups as many as in Table 1 of the paper.
 
-    Parameters
-    ----------
-    table : DataFrame
-        Complete records; of attributes with equally many categories the first come first.
-    ordered : tuple of str
-        Attributes whose categories have an order.
+    Of attributes with equally many categories the first come first; `ordered` have an order.
     """
     ranked = sorted(table.columns, key=lambda name: -table[name].nunique())[:10]
     many, medium, few = tuple(ranked[:3]), tuple(ranked[3:6]), tuple(ranked[6:])
@@ -133,14 +118,8 @@ def survey_of(table: pd.DataFrame, ordered: tuple[str, ...]) -> Survey:
 class Links:
     """Correct links of one experiment by three rules for candidates that are as near as the right one.
 
-    Attributes
-    ----------
-    nearest : int
-        The right one is among the nearest: the paper's figures.
-    expected : float
-        On average, when one of the nearest is taken at random.
-    strict : int
-        The right one is nearer than all others: the rule of this project.
+    The right one is among the nearest (the paper's figures); on average, when one of the nearest is taken at
+    random; it is nearer than all others (the rule of this project).
     """
 
     nearest: int
@@ -167,10 +146,7 @@ class Experiment:
 
 
 def experiments(
-    data: Survey,
-    parameters: tuple[int, ...] = PARAMETERS,
-    linkers: tuple[str, ...] = LINKERS,
-    draw: int = 0,
+    data: Survey, parameters: tuple[int, ...] = PARAMETERS, linkers: tuple[str, ...] = LINKERS, draw: int = 0
 ) -> Iterator[Experiment]:
     """Mask, link and count: 180 experiments for each linker, unless there are fewer parameters.
 

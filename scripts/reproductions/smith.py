@@ -104,12 +104,8 @@ def owa(family: str) -> OrderedWeightedAverages:
 class Method:
     """A column of the table.
 
-    Attributes
-    ----------
-    linker : Linker
-    numbers : bool
-        Whether text becomes whole numbers, and attributes of the second file that correlate with none of the
-        first are left out, as Smith does for OWA (sections 5 and 6.1).
+    With `numbers` text becomes whole numbers, and attributes of the second file that correlate with none of
+    the first are left out, as Smith does for OWA (sections 5 and 6.1).
     """
 
     linker: Linker
@@ -129,20 +125,11 @@ METHODS = {
 class Outcome:
     """What a linker did with one sample.
 
-    Attributes
-    ----------
-    matched : int
-        Right pairs of the matching with the largest total score.
-    by_probability : int or None
-        The same with match probabilities in place of scores, as the paper has it.
-    own, scores : ndarray
-        Scores of the matches, and of all pairs.
-    claim : tuple of (float, float, bool)
-        The largest score, the share of matches among the pairs that have it, whether the first is one.
-    likely : tuple of (ndarray, int)
-        Match probabilities of 1/2 and more, and how many of these pairs are matches.
-    seconds : tuple of float
-        Of learning, and of scoring all pairs.
+    `matched` counts the right pairs of the matching with the largest total score, `by_probability` those by
+    match probabilities in place of scores, as the paper has it; `own` and `scores` are those of the matches
+    and of all pairs. `claim`: the largest score, the share of matches among the pairs that have it, whether
+    the first is one. `likely`: match probabilities of 1/2 and more, and how many of these pairs are matches.
+    `seconds`: of learning, and of scoring all pairs.
     """
 
     matched: int
