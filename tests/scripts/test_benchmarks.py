@@ -237,10 +237,7 @@ def test_another_grouping_is_an_error(capsys, monkeypatch):
     assert capsys.readouterr().out.endswith("the groups differ\n")
 
 
-@pytest.mark.parametrize(
-    ("given", "many"),
-    [([], 5), (["--numbers", "3", "--formats", ".csv", "--peak"], 7)],
-)
+@pytest.mark.parametrize(("given", "many"), [([], 5), (["--numbers", "3", "--formats", ".csv", "--peak"], 7)])
 def test_a_line_for_each_format(given, many, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["reading.py", "--records", "50", *given])
     reading.main()

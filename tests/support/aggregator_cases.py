@@ -61,22 +61,21 @@ def _ranks(aggregator, parameters):
     return lambda c: plain.owa(c, weights)
 
 
-def _measure(aggregator, parameters):
-    place = {name: k for k, name in enumerate(aggregator.attributes)}
-    measure = {
-        frozenset(place[name] for name in key.split(",")): value
-        for key, value in parameters["measure"].items()
-    }
-    return lambda c: plain.choquet(c, measure)
+def _of_sets(key, integral):
+    """Parameters of sets of attributes, whose names commas join."""
+
+    def define(aggregator, parameters):
+        place = {name: k for k, name in enumerate(aggregator.attributes)}
+        sets = {
+            frozenset(place[name] for name in names.split(",")): value
+            for names, value in parameters[key].items()
+        }
+        return lambda c: integral(c, sets)
+
+    return define
 
 
-def _moebius(aggregator, parameters):
-    place = {name: k for k, name in enumerate(aggregator.attributes)}
-    moebius = {
-        frozenset(place[name] for name in key.split(",")): value
-        for key, value in parameters["moebius"].items()
-    }
-    return lambda c: plain.choquet_of_moebius(c, moebius)
+_measure, _moebius = _of_sets("measure", plain.choquet), _of_sets("moebius", plain.choquet_of_moebius)
 
 
 def _matrix(aggregator, parameters):

@@ -19,10 +19,7 @@ SCHEMA = {
         {"name": "town", "scale": "nominal"},
     ]
 }
-MASKING = (
-    "top-coding categories=2 attributes=size",
-    "global-recoding categories=2 attributes=town",
-)
+MASKING = ("top-coding categories=2 attributes=size", "global-recoding categories=2 attributes=town")
 
 
 def frames(seed: int, rows: int = 7, numeric: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:

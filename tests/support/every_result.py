@@ -71,13 +71,7 @@ def _links() -> Iterator[Any]:
     yield linkrisk.link(original[["A", "B"]], masked[["C"]], method="bayes", training=frames(2, n=40)[0])
     yield linkrisk.link(*_categories(), method="prl", nominal=["c"], parameters={"passes": ("c",)})
     yield linkrisk.evaluate(*frames(1), parameters=linkrisk.link(*frames(2), method="prl").to_dict())
-
-
-def _found_links() -> Iterator[Any]:
     yield linkrisk.find_links(*_categories(), nominal=["c"], parameters={"passes": ("c",)})
-
-
-def _comparisons() -> Iterator[Any]:
     yield linkrisk.compare(*frames(1), aggregator="weighted-mean", backends=["exact", "highs"])
 
 
@@ -128,19 +122,7 @@ def _maskings() -> Iterator[Any]:
 def _suppressions() -> Iterator[Any]:
     yield linkrisk.suppress(PEOPLE, keys=["town", "trade"], k=3)
     yield linkrisk.suppress(PEOPLE, keys=["town", "trade"], tables=[["town"], ["town", "trade"]], threshold=3)
-
-
-def _unsafe() -> Iterator[Any]:
     yield linkrisk.unsafe(PEOPLE, keys=["town", "trade"], k=3)
-
-
-def _protocols() -> Iterator[Any]:
-    PEOPLE.to_csv("people.csv", index=False)
-    linkrisk.mask("people.csv", "pram change=0.2 attributes=town", seed=1)
-    Path("steps.toml").write_text(
-        '[input]\nfile = "people.csv"\n\n[[step]]\ncommand = "suppress"\nkeys = ["town", "trade"]\nk = 3\n'
-    )
-    yield linkrisk.run_protocol("steps.toml", "safe.csv")
 
 
 def _suppressed() -> Iterator[Any]:
@@ -168,12 +150,15 @@ def _changed() -> Iterator[Any]:
     yield linkrisk.recode_table(FIRMS, by=["region", "size"], response="sales", rules=["p=20"])
 
 
-def _batches() -> Iterator[Any]:
+def _steps() -> Iterator[Any]:
     write_batch_files()
     yield linkrisk.run_batch(batch(TABLE + '<SUPPRESS> OPT(1,5)\n<WRITETABLE> (1,1,,"safe.csv")\n'))
-
-
-def _descriptions() -> Iterator[Any]:
+    PEOPLE.to_csv("people.csv", index=False)
+    linkrisk.mask("people.csv", "pram change=0.2 attributes=town", seed=1)
+    Path("steps.toml").write_text(
+        '[input]\nfile = "people.csv"\n\n[[step]]\ncommand = "suppress"\nkeys = ["town", "trade"]\nk = 3\n'
+    )
+    yield linkrisk.run_protocol("steps.toml", "safe.csv")
     yield linkrisk.describe(_surveyed()[0])
     yield linkrisk.describe(PEOPLE)
 
@@ -197,24 +182,8 @@ def _written() -> Iterator[Any]:
 
 
 EVERY: tuple[Callable[[], Iterator[Any]], ...] = (
-    _fits,
-    _evaluations,
-    _links,
-    _found_links,
-    _comparisons,
-    _risks,
-    _reports,
-    _sweeps,
-    _verifications,
-    _maskings,
-    _suppressions,
-    _unsafe,
-    _protocols,
-    _suppressed,
-    _changed,
-    _batches,
-    _descriptions,
-    _written,
+    *(_fits, _evaluations, _links, _risks, _reports, _sweeps, _verifications, _maskings, _suppressions),
+    *(_suppressed, _changed, _steps, _written),
 )
 
 

@@ -252,13 +252,7 @@ def honest_pairs() -> list[Honest]:
     found = []
     for label, method, rows, seed, ties in BY_ALL_CORES:
         made = certified(
-            BY_LABEL[label],
-            seed,
-            method=method,
-            ties=ties,
-            direction=way(ties),
-            rows=rows,
-            time_limit=1e-9,
+            BY_LABEL[label], seed, method=method, ties=ties, direction=way(ties), rows=rows, time_limit=1e-9
         )
         files = made.problem.files
         found.append(Honest(label, made.fitted, made.certificate, files.original, files.masked))

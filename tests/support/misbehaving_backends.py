@@ -6,13 +6,11 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.base import Backend, BackendProgress, BackendResult, SolveOptions, Watcher
+from linkrisk.solver.backends.base import Backend, BackendProgress, BackendResult, Watcher
 
 GREED = 200 * 2**20
 
@@ -29,14 +27,7 @@ class Misbehaving(Backend):
 class Crashing(Misbehaving):
     name: ClassVar[str] = "crashing"
 
-    def solve(
-        self,
-        model: MilpModel,  # noqa: ARG002
-        options: SolveOptions,  # noqa: ARG002
-        *,
-        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
-        watch: Watcher | None = None,  # noqa: ARG002
-    ) -> BackendResult:
+    def solve(self, *_: Any, **__: Any) -> BackendResult:
         os.write(2, b"free(): invalid pointer\n\n")
         os._exit(134)
 
@@ -46,14 +37,7 @@ class Deaf(Misbehaving):
 
     name: ClassVar[str] = "deaf"
 
-    def solve(
-        self,
-        model: MilpModel,  # noqa: ARG002
-        options: SolveOptions,  # noqa: ARG002
-        *,
-        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
-        watch: Watcher | None = None,
-    ) -> BackendResult:
+    def solve(self, *_: Any, watch: Watcher | None = None, **__: Any) -> BackendResult:
         assert watch is not None
         print("chatter that nobody shall see")
         print("more of it", file=sys.stderr)
@@ -67,14 +51,7 @@ class Greedy(Misbehaving):
 
     name: ClassVar[str] = "greedy"
 
-    def solve(
-        self,
-        model: MilpModel,  # noqa: ARG002
-        options: SolveOptions,  # noqa: ARG002
-        *,
-        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
-        watch: Watcher | None = None,
-    ) -> BackendResult:
+    def solve(self, *_: Any, watch: Watcher | None = None, **__: Any) -> BackendResult:
         assert watch is not None
         taken = np.ones(GREED, dtype=np.uint8)
         script = f"x = b'1' * {GREED}; print(flush=True); input()"
@@ -91,12 +68,5 @@ class Greedy(Misbehaving):
 class Failing(Misbehaving):
     name: ClassVar[str] = "failing"
 
-    def solve(
-        self,
-        model: MilpModel,  # noqa: ARG002
-        options: SolveOptions,  # noqa: ARG002
-        *,
-        starts: Sequence[np.ndarray] = (),  # noqa: ARG002
-        watch: Watcher | None = None,  # noqa: ARG002
-    ) -> BackendResult:
+    def solve(self, *_: Any, **__: Any) -> BackendResult:
         raise ZeroDivisionError("division by zero")

@@ -143,12 +143,7 @@ def full_document(
             "INCOME gives away most.",
             (Choice("Family of distances", options), Paragraph("Weights sum to one.", quiet=True)),
         ),
-        Section(
-            "records",
-            "Which records",
-            "40 of 60 can be re-identified.",
-            (records(n, attributes),),
-        ),
+        Section("records", "Which records", "40 of 60 can be re-identified.", (records(n, attributes),)),
         Section(
             "measures",
             "Other measures",
@@ -297,26 +292,3 @@ def weighted_mean_result(**changes: Any) -> dict[str, Any]:
     proven = {"status": "optimal", "limit": None, "linked_upper_bound": 4, "time_limit": None, "trace": []}
     form = {"aggregator": "weighted-mean", "aggregator_options": {}, "parameters": {"weights": weights}}
     return choquet_result(**proven, **form, importance=weights, interaction=None) | changes
-
-
-def owa_result(**changes: Any) -> dict[str, Any]:
-    """A result of the OWA with shared ties."""
-    form = {"aggregator": "owa", "parameters": {"weights": {"1": 0.625, "2": 0.25, "3": 0.125}}}
-    shared = {"ties": "share", "expected_links": 2.5, "expected_links_upper_bound": 3.25}
-    return choquet_result(**form, **shared, importance=None, interaction=None) | changes
-
-
-def mahalanobis_result(**changes: Any) -> dict[str, Any]:
-    """A result of the Mahalanobis-type distance, without a model."""
-    matrix = [[12.5, -0.3, 0.002], [-0.3, 1.0, 0.1], [0.002, 0.1, 3.0]]
-    importance = dict(zip(ATTRIBUTES, [0.7575757576, 0.0606060606, 0.1818181818], strict=True))
-    form = {"aggregator": "mahalanobis", "parameters": {"matrix": matrix}, "differences": "signed"}
-    return choquet_result(**form, importance=importance, interaction=None, model=None) | changes
-
-
-RESULTS = {
-    "choquet": choquet_result,
-    "weighted-mean": weighted_mean_result,
-    "owa": owa_result,
-    "mahalanobis": mahalanobis_result,
-}

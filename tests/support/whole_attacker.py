@@ -93,11 +93,7 @@ def attacked(seed, most_ways=5, **how):
     threshold = int(generator.choice([2, 3, 5]))
     empty = str(generator.choice(["published", "suppressible"]))
     made = make_table(
-        persons,
-        list(persons.columns),
-        rules=[f"frequency={threshold}"],
-        hierarchies=trees,
-        empty=empty,
+        persons, list(persons.columns), rules=[f"frequency={threshold}"], hierarchies=trees, empty=empty
     )
     if not made.sensitive:
         return None

@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import CategoricalMethod, recodings_of
-from linkrisk.datasets.masking.pram import (
-    Pram,
-    even_matrix,
-    invariant_matrix,
-    rarest_matrix,
-)
+from linkrisk.datasets.masking.pram import Pram, even_matrix, invariant_matrix, rarest_matrix
 from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, Hierarchy, TopCoding
 from linkrisk.datasets.masking.transition_matrix import TransitionMatrix
 from linkrisk.datasets.microdata.schema import Attribute, Scale, Schema
@@ -64,14 +59,6 @@ def test_bottom_coding_by_hand():
     assert method.describe(FRAME) == "bottom coding of 50 % of the categories of size, age"
 
 
-@pytest.mark.parametrize("kind", [TopCoding, BottomCoding])
-def test_coding_at_the_end_of_the_range_changes_nothing(kind: type[TopCoding | BottomCoding]):
-    for method in (kind(categories=1, attributes=tuple(FRAME)), kind(percent=1, attributes=tuple(FRAME))):
-        pd.testing.assert_frame_equal(method.apply(FRAME), FRAME)
-        for recoding in method.recodings(FRAME).values():
-            assert np.array_equal(recoding.possible, np.eye(len(recoding.before)))
-
-
 def test_nominal_attributes_follow_the_order_of_their_codes():
     assert apply(TopCoding(categories=2, attributes=("town",)))["town"] == ["a", "b", "a", "c", "a", "b", "c"]
     codes = pd.DataFrame({"code": ["10", "9", "100"]})
@@ -89,15 +76,6 @@ def test_the_rarest_categories_get_a_label():
         [False, False, True],
         [False, False, True],
     ]
-
-
-def test_a_category_that_is_only_listed_may_be_the_label():
-    schema = Schema((Attribute("town", scale=Scale.NOMINAL, categories=("a", "other", "b", "c", "d")),))
-    method = GlobalRecoding(categories=2, label="other", attributes=("town",), schema=schema)
-    assert apply(method)["town"] == ["a", "b", "a", "other", "a", "b", "other"]
-    recoding = method.recodings(FRAME)["town"]
-    assert (recoding.before, recoding.after) == (("a", "other", "b", "c", "d"), ("a", "b", "other"))
-    assert np.flatnonzero(recoding.possible[:, 2]).tolist() == [1, 3, 4]
 
 
 def test_global_recoding_by_a_hierarchy(tmp_path):
@@ -133,7 +111,7 @@ cells = st.lists(
 ).filter(lambda values: any(value is not None for value in values))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(cells, st.integers(0, 99))
 def test_masked_values_are_possible_and_missing_ones_stay(values, seed):
     frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
@@ -176,12 +154,8 @@ def test_columns_keep_their_kind():
 
 BAD: list[tuple[Any, str]] = [
     (lambda: TopCoding(), "give either categories or percent: how many categories to merge"),
-    (lambda: TopCoding(categories=2, percent=5), "give either categories or percent: how many"),
-    (lambda: BottomCoding(categories=0), "categories is 0; it must be at least 1"),
-    (lambda: TopCoding(percent=120), "percent is 120; it must be above 0 and at most 100"),
     (lambda: TopCoding.paper_parameter(10), "p is 10; it must be a whole number from 1 to 9"),
     (lambda: GlobalRecoding(), "give either categories or hierarchy: which categories to merge"),
-    (lambda: GlobalRecoding(categories=-1), "categories is -1; it must be at least 1"),
     (lambda: GlobalRecoding(categories=2, level=1), "level has no effect without hierarchy; leave it"),
     (
         lambda: GlobalRecoding(categories=2, label="a", attributes=("town",)).apply(FRAME),
@@ -191,8 +165,6 @@ BAD: list[tuple[Any, str]] = [
         lambda: GlobalRecoding(categories=2).apply(FRAME[["age"]]),
         "the table has no attribute with categories to mask; name at least one with attributes",
     ),
-    (lambda: Hierarchy("town", (("a",),)), "the hierarchy of 'town' has no level above the categories;"),
-    (lambda: Hierarchy("town", (("a", "a"), ("n", "n"))), "the hierarchy of 'town' lists the category"),
     (
         lambda: Hierarchy("town", (("a", "b"), ("n", "n"), ("x", "y"))),
         "the hierarchy of 'town': level 2 puts 'n' into 'x' and into 'y'; each group of a level must belong "
@@ -214,15 +186,9 @@ BAD: list[tuple[Any, str]] = [
         ).apply(FRAME),
         "'size' has no hierarchy; give one with hierarchy or leave it out",
     ),
-    (lambda: Hierarchy.parse("town"), "'town' is not a hierarchy; write ATTRIBUTE=FILE"),
     (lambda: TransitionMatrix.parse("town="), "'town=' is not a transition matrix; write ATTRIBUTE=FILE"),
     (lambda: Pram(), "give one of change, theta and matrix: with what probability values change"),
     (lambda: Pram(change=1.5), "change is 1.5; it must be from 0 to 1"),
-    (lambda: Pram(theta=-0.1), "theta is -0.1; it must be from 0 to 1"),
-    (
-        lambda: TransitionMatrix("x", ("a", "b"), np.array([[0.5, 0.5], [0.5, 0.4]])),
-        "the transition matrix of 'x', row 'b': it sums to 0.9; it must sum to 1",
-    ),
     (
         lambda: TransitionMatrix("x", ("a", "b"), np.array([[1.5, -0.5], [0.5, 0.5]])),
         "the transition matrix of 'x', row 'a': an entry is not a probability; give numbers from 0 to 1",

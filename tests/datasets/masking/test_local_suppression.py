@@ -53,7 +53,7 @@ def files(draw: st.DrawFn):
 
 @pytest.mark.parametrize("mutual", [False, True])
 @given(given_file=files())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_every_record_has_k_like_it_and_no_value_is_taken_in_vain(
     mutual, given_file: tuple[Codes, int, NDArray[np.int64]]
 ):
@@ -62,6 +62,8 @@ def test_every_record_has_k_like_it_and_no_value_is_taken_in_vain(
     others = masked if mutual else codes
     assert min(frequencies(masked, others)) >= k
     assert min(frequencies(masked, masked)) >= k  # whatever is counted, the release is k-anonymous
+    if not mutual:
+        assert not (masked != codes)[np.array(frequencies(codes, codes)) >= k].any()
     gone = np.argwhere(masked != codes)
     for row, column in gone:
         again = masked.copy()
@@ -69,38 +71,9 @@ def test_every_record_has_k_like_it_and_no_value_is_taken_in_vain(
         assert min(frequencies(again, again if mutual else codes)) < k
 
 
-@given(given_file=files())
-@settings(max_examples=60, deadline=None)
-def test_counted_in_the_input_only_records_below_k_lose_values_and_none_helps_another(
-    given_file: tuple[Codes, int, NDArray[np.int64]],
-):
-    codes, k, importance = given_file
-    masked = suppressed(codes, k, importance, mutual=False)
-    before = np.array(frequencies(codes, codes))
-    assert not (masked != codes)[before >= k].any()
-    # What a record loses follows from the input alone: the least that it can lose is a search by itself.
-    for row, values in enumerate(codes.tolist()):
-        least = min(
-            len(gone)
-            for size in range(len(values) + 1)
-            for gone in combinations(range(len(values)), size)
-            if frequencies(np.array([[MISSING if at in gone else v for at, v in enumerate(values)]]), codes)[
-                0
-            ]
-            >= k
-        )
-        lost = int((masked[row] != codes[row]).sum())
-        assert (lost == 0) == (least == 0)
-        assert lost >= least
-
-
 def _table():
     return pd.DataFrame(
-        {
-            "sex": ["m", "m", "f", "f", "f"],
-            "age": [30, 30, 30, 30, 51],
-            "town": ["A", "A", "A", "A", "A"],
-        }
+        {"sex": ["m", "m", "f", "f", "f"], "age": [30, 30, 30, 30, 51], "town": ["A", "A", "A", "A", "A"]}
     )
 
 
@@ -215,18 +188,6 @@ def test_the_optimal_choice_is_the_best_of_all(given_file: tuple[Codes, int, NDA
         assert int(cost[(mine == MISSING) & (row != MISSING)].sum()) == least
 
 
-def test_the_optimal_choice_as_a_method():
-    random = np.random.default_rng(5)
-    frame = pd.DataFrame(random.integers(0, 4, (80, 4)), columns=list("abcd"))
-    greedy, optimal = (
-        masking_method(f"local-suppression k=4 choice={how}").apply(frame) for how in ("greedy", "optimal")
-    )
-    assert 0 < optimal.isna().sum().sum() <= greedy.isna().sum().sum()
-    spared = masking_method("local-suppression k=4 choice=optimal importance=a,b")
-    assert spared.describe(frame) == "optimal local suppression to k = 4 of a, b, c, d, sparing a, b"
-    assert spared.apply(frame)["a"].isna().sum() < optimal["a"].isna().sum()
-
-
 def test_the_same_table_on_every_machine():
     frame = load_wdbc().iloc[:60, 1:6].round(0)
     found = LocalSuppression(k=4).apply(frame)
@@ -239,15 +200,12 @@ def test_the_same_table_on_every_machine():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("local-suppression k=2.5", "local-suppression, k: '2.5' is not a whole number"),
-        ("local-suppression count=both", "local-suppression: unknown count 'both': choose one of input,"),
-        ("local-suppression choice=best", "local-suppression: unknown choice 'best': choose one of greedy,"),
+        ("", "the masking method is empty; write for example: top-coding categories=3"),
         (
             "local-suppression choice=optimal count=output",
             "local-suppression: the optimal choice counts records in the input; leave count or choice out",
         ),
         ("local-suppression importance=sex,sex", "local-suppression: the attribute 'sex' is given twice in"),
-        ("local-suppression k=6", "the table: k is 6, but there are only 5 records; choose a smaller k"),
         (
             "local-suppression attributes=age importance=sex",
             "importance names 'sex', which is not masked; name it in attributes too, or leave it out",

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from point_sets import SMALL_GRID, points_and_k
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking import mdav as mdav_index
@@ -33,6 +32,17 @@ from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.schema import Schema
 
+SMALL_GRID = st.integers(-3, 3).map(float)  # few different values, so that ties are common
+
+
+@st.composite
+def points_and_k(draw: st.DrawFn) -> tuple[np.ndarray, int]:
+    rows, columns = draw(st.integers(2, 40)), draw(st.integers(1, 4))
+    elements = draw(st.sampled_from([SMALL_GRID, st.floats(-1e6, 1e6)]))
+    points = draw(arrays(np.float64, (rows, columns), elements=elements))
+    return points, draw(st.integers(2, min(rows, 8)))
+
+
 FOLDER = os.environ.get("LINKRISK_DATA")
 PAIRS = Path(FOLDER).parent / "bench" / "pairs" if FOLDER else Path("no folder of pairs")
 
@@ -47,7 +57,7 @@ def test_masking_does_not_depend_on_units():
 
 
 @given(points_and_k())
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_masked_values_are_group_means_and_keep_the_mean(case):
     points, k = case
     names = [f"x{number}" for number in range(points.shape[1])]
@@ -123,8 +133,6 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
     ("make", "message"),
     [
         (lambda: Microaggregation(k=1), "k is 1; a group needs at least 2 records"),
-        (lambda: OptimalMicroaggregation(k=0), "k is 0; a group needs at least 2 records"),
-        (lambda: Microaggregation(groups=(AttributeGroup(("a",), 1),)), "k is 1; a group needs at least 2"),
         (
             lambda: Microaggregation(groups=(AttributeGroup(("a", "b")), AttributeGroup(("b",)))),
             "the attribute 'b' is given twice in groups; give it once",
@@ -150,23 +158,10 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
             )
             for k in ("x", "-1")
         ),
-        (lambda: AttributeGroup.parse("a,,b:3"), "'a,,b' has an empty attribute name; write names"),
         (lambda: Microaggregation(k=4).apply(FRAME), "the table: k is 4, but there are only 3 records;"),
-        (
-            lambda: OptimalMicroaggregation(k=4).apply(FRAME),
-            "the table: k is 4, but there are only 3 records; choose a smaller k",
-        ),
         (
             lambda: Microaggregation(attributes=("c",)).apply(FRAME),
             "the table has no column 'c' (attribute); there are: a, b, t",
-        ),
-        (
-            lambda: Microaggregation(attributes=("a", "a")).apply(FRAME),
-            "the attribute 'a' is given twice in attributes; give it once",
-        ),
-        (
-            lambda: Microaggregation(attributes=("t",), k=2).apply(FRAME),
-            "the table, column 't', row 1: 'x' is not a number; fix it or choose other attributes",
         ),
         (
             lambda: Microaggregation(k=2).apply(FRAME[["t"]]),
@@ -177,7 +172,6 @@ FRAME = pd.DataFrame({"a": [1.0, 2, 3], "b": [1.0, 5, 3], "t": ["x", "y", "z"]})
             "the table: M4-33 masks 4 attributes but there are 2 (a, b); name more with attributes or "
             "choose another protection",
         ),
-        (lambda: Microaggregation(k=2).apply(FRAME, seed=-1), "the seed -1 is negative; give a whole"),
     ],
 )
 def test_bad_parameters(make: Any, message):
@@ -263,7 +257,7 @@ def _literal_mdav(points: np.ndarray, k):
 
 @pytest.mark.parametrize("partition", [plain_partition, indexed_partition])
 @given(case=points_and_k())
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None, derandomize=True)
 def test_mdav_is_the_published_algorithm(partition: Any, case):
     points, k = case
     assert [group.tolist() for group in partition(points, k)] == _literal_mdav(points, k)
@@ -290,7 +284,7 @@ def _shapes(records):
 
 
 @pytest.mark.parametrize("shape", _shapes(8))
-@pytest.mark.parametrize("k", [2, 3, 7, 100])
+@pytest.mark.parametrize("k", [2, 7, 100])
 def test_an_index_makes_the_groups_of_a_search_of_all_points(shape, k):
     points = _shapes(700)[shape]
     found, plain = indexed_partition(points, k), plain_partition(points, k)
@@ -424,7 +418,6 @@ def test_a_column_without_any_value_stays_as_it_is(method: MaskingMethod):
     ("method", "message"),
     [
         (Microaggregation(k=3), "the table, column 'b': k is 3, but there are only 2 values; choose a"),
-        (OptimalMicroaggregation(k=3), "the table, column 'b': k is 3, but there are only 2 values; choose"),
         (RankSwapping(percent=30), "the table, column 'b': percent is 30, less than one of 2 values; it"),
         (
             AdditiveNoise(percent=30, correlated=True),

@@ -33,11 +33,7 @@ def _sample(records=20_000):
     rng = np.random.default_rng(3)
     base = rng.normal(size=(records, 3))
     return pd.DataFrame(
-        {
-            "a": 100 + 5 * base[:, 0],
-            "b": 3 * base[:, 0] + 4 * base[:, 1],
-            "c": np.exp(base[:, 2]),
-        }
+        {"a": 100 + 5 * base[:, 0], "b": 3 * base[:, 0] + 4 * base[:, 1], "c": np.exp(base[:, 2])}
     )
 
 
@@ -147,30 +143,16 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest):
     ("make", "message"),
     [
         (lambda: AdditiveNoise(percent=0), "percent is 0; it must be above 0"),
-        (lambda: AdditiveNoise(percent=float("nan")), "percent is nan; it must be above 0"),
         (lambda: RankSwapping(percent=-3), "percent is -3; it must be above 0 and at most 100"),
-        (lambda: RankSwapping(percent=101), "percent is 101; it must be above 0 and at most 100"),
         (
             lambda: RankSwapping(percent=1).apply(_sample(50)),
             "the table, column 'a': percent is 1, less than one of 50 values; it must be at least 2",
-        ),
-        (
-            lambda: AdditiveNoise(percent=5, attributes=("a",)).apply(pd.DataFrame({"a": [None, "x"]})),
-            "the table, column 'a', row 2: 'x' is not a number; fix it or choose other attributes",
-        ),
-        (
-            lambda: RankSwapping(percent=50, attributes=("z",)).apply(_sample(5)),
-            "the table has no column 'z' (attribute); there are: a, b, c",
         ),
         (lambda: AdditiveNoise(percent=5).apply(_sample(5), -2), "the seed -2 is negative; give a whole"),
         (lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]), "the table has no records; there is"),
         (
             lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"b": 1})),
             "column 2 of the table needs a unique name instead of 1",
-        ),
-        (
-            lambda: AdditiveNoise(percent=5).apply(_sample(5).rename(columns={"c": "a"})),
-            "column 3 of the table needs a unique name instead of 'a'",
         ),
     ],
 )

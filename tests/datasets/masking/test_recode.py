@@ -95,7 +95,6 @@ def test_a_tree_is_a_hierarchy():
     ("text", "message"),
     [
         ("", "x.hrc has no code; write one on each line"),
-        ("@1\n", "x.hrc, line 1: '1' is 2 levels below the line before; go down one at a time"),
         ("A\n@B\n@@@C\n", "x.hrc, line 3: 'C' is 2 levels below the line before"),
         ("A\n@\n", "x.hrc, line 2: there is no code behind '@'; write one"),
         ("A\n@B\n@@A\n", "x.hrc, line 3: 'A' is below itself, which makes a loop"),
@@ -113,9 +112,7 @@ def test_trees_that_are_none(text, message):
     ("text", "message"),
     [
         ("", "x.grc recodes nothing; write a line for each new code"),
-        ("<MISSING> 9\n", "x.grc recodes nothing"),
         ("1 2, 3\n", "x.grc, line 1: '1 2, 3' recodes nothing; write it like 3: 31-40, 99, 61-"),
-        ("1: 2,,3\n", "x.grc, line 1: '1: 2,,3' recodes nothing"),
         ("\n1: -\n", "x.grc, line 2: '-' has neither end; write it like 31-40, -20 or 61-"),
         ("1: 9-8\n", "x.grc, line 1: '9-8' ends before it begins; turn it round"),
         ("1: 1-5\n2: 6-7\n3: 5-\n", "x.grc, line 3: the code '5' is in line 1 already; take it out of one"),
@@ -164,12 +161,8 @@ def test_breaks_make_half_open_intervals(breaks, above):
     ("content", "levels"),
     [
         ("31,30s,*\n32,30s,*\n99,90s,*\n", (("31", "32", "99"), ("30s", "30s", "90s"), ("*", "*", "*"))),
-        ("age,d,all\n31,30s,*\n99,90s,*\n", (("31", "99"), ("30s", "90s"), ("*", "*"))),
         ("1,low\n2,high\n", (("1", "2"), ("low", "high"))),
         ("a,*,*\nb,x,*\n", (("a", "b"), ("*", "x"), ("*", "*"))),
-        ("31 ; 30s\n 32; 30s\n", (("31", "32"), ("30s", "30s"))),
-        ("who,d,all\na,30s,*\nb,90s,*\n", (("a", "b"), ("30s", "90s"), ("*", "*"))),
-        ("Category 1,group\na,low\nb,high\n", (("a", "b"), ("low", "high"))),
         ("code,group\na,low\nb,high\n", (("a", "b"), ("low", "high"))),
         ("x,low\na,low\nb,high\n", (("a", "b"), ("low", "high"))),  # the name of the attribute is a header
     ],
@@ -207,10 +200,7 @@ def test_what_was_taken_for_a_header_is_said_where_a_category_is_lacking():
     ("content", "message"),
     [
         ("a,b\n1,\n", "h.csv, column 'b', row 1: missing value"),
-        ("1,x\n2,\n", "h.csv, column '2', row 2: missing value"),
         ("1,x\n2\n", "h.csv, line 2: 1 cell where the header has 2; fix or delete the line"),
-        ("a,a\n1,2\n", "h.csv: the column name 'a' is twice in the header; rename one"),
-        ("a,b\n", "h.csv has no records, only column names"),
     ],
 )
 def test_hierarchies_that_cannot_be_read(content, message):
@@ -225,13 +215,10 @@ def test_hierarchies_that_cannot_be_read(content, message):
     [
         ("recode", "recode: give one of file, digits, breaks and level: how to recode"),
         ("recode digits=1 file=age=age.grc", "give one of file, digits, breaks and level"),
-        ("recode digits=1 breaks=1,2", "give one of file, digits, breaks and level"),
         ("recode breaks=1,1 attributes=age", "breaks must ascend, as in 0,10,20"),
-        ("recode breaks=0,x attributes=age", "'x' is not a finite number"),
         ("recode breaks=0,10 labels=a attributes=age", "there are 1 labels for 2 breaks"),
         ("recode breaks=2,3 attributes=age", "'age' has 1, which is below the first break, 2: put a lower"),
         ("recode breaks=0 attributes=sex", "'sex' has 'f', which is no number: breaks are for numbers"),
-        ("recode digits=0", "digits is 0; it must be at least 1"),
         ("recode file=age=age.grc file=age=age.grc", "an attribute has two recoding files"),
         ("recode file=age", "'age' is no recoding file; write ATTRIBUTE=FILE"),
         ("recode file=age=none.grc", "none.grc cannot be read"),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,11 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk import mask
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.record_swapping import RecordSwapping
 
-DATA = os.environ.get("LINKRISK_DATA")
 PLACES = ("land", "town")
 
 
@@ -44,7 +40,7 @@ def by_home(frame, *names):
     return frame.drop_duplicates("home").set_index("home")[list(names)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 6), percent=st.sampled_from([1.0, 20.0, 100.0]))
 def test_what_stays_as_it_was(seed, k, percent):
     frame = made(seed)
@@ -63,7 +59,7 @@ def test_what_stays_as_it_was(seed, k, percent):
     assert before == now
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 6))
 def test_who_has_to_be_swapped(seed, k):
     """Fewer than k persons of an age in a land: another land. In a town only: another town."""
@@ -148,17 +144,6 @@ def test_what_moves_with_the_place():
     assert not after["code"].equals(frame["code"])
 
 
-@pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
-def test_a_real_file_of_households(tmp_path):
-    text = "record-swapping household=hhnum hierarchy=province,town risk=sex,MarStat k=3 percent=10"
-    result = mask(Path(str(DATA)) / "muargus_samhh.csv", text, seed=1)
-    result.write(tmp_path / "swapped.csv")
-    before, after = pd.read_csv(Path(str(DATA)) / "muargus_samhh.csv"), pd.read_csv(tmp_path / "swapped.csv")
-    moved = (before["town"] != after["town"]).groupby(before["hhnum"]).any()
-    assert 0.05 < moved.mean() < 0.2
-    assert (before["town"].value_counts() - after["town"].value_counts() == 0).all()
-
-
 HOMES = pd.DataFrame(
     {"home": [1, 1, 2], "land": [0, 0, 1], "town": [0, 0, 2], "kind": [1, 1, 1], "age": [1, 2, 3]}
 )
@@ -181,9 +166,6 @@ def test_tables_that_cannot_be_swapped(change, settings_, message):
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"k": 0}, "k is 0; give at least 1"),
-        ({"percent": 101.0}, "percent is 101; it must be above 0 and at most 100"),
-        ({"hierarchy": ()}, "name the places with hierarchy"),
         ({"risk": ()}, "name the places with hierarchy, and with risk what"),
         ({"hierarchy": ("land", "home")}, "'home' is given twice|twice"),
     ],

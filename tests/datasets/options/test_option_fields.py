@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.options import kinds
-from linkrisk.datasets.options.kinds import NotSoError
 from linkrisk.datasets.options.option import (
     COMMAND,
     PYTHON,
@@ -74,20 +72,6 @@ def test_texts_have_their_words_choices_and_other_options() -> None:
     assert [one.required for one in known.values()] == [False, False, False, False, True]
 
 
-def test_a_misspelt_word_in_a_text_is_an_error() -> None:
-    with pytest.raises(KeyError):
-        options_of(When)["hour"].filled("{minutes}", {})
-
-
-def test_names_to_choose_from_may_be_somewhere_else() -> None:
-    @dataclass(frozen=True)
-    class Asked:
-        sign: str = option("a", "{choices}", kinds.NAME, choices="string:digits")
-
-    one = options_of(Asked)["sign"]
-    assert one.filled(one.help, {}) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
-
-
 def test_what_is_taken_of_a_request() -> None:
     asked = Letter(place="a", hour=7.5, who="all", letter="l.txt")
     assert part(When, asked, late=True) == When(hour=7.5, late=True)
@@ -97,23 +81,6 @@ def test_what_is_taken_of_a_request() -> None:
     assert recorded_of(asked) == {"hour": 7.5}
     assert given_of(asked, When) == {"hour": 7.5}
     assert given_of(Letter(place="b", who="all"), Where) == {}
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
-    [
-        (kinds.WHOLE, "1.5", "a whole number"),
-        (kinds.NUMBER, "x", "a finite number"),
-        (kinds.NUMBER, "inf", "a finite number"),
-        (kinds.LIMIT, "soon", "a finite number"),
-        (kinds.SIZE, "all", "a whole number"),
-    ],
-)
-def test_what_a_word_must_be(kind: kinds.Kind, text: str, said: str) -> None:
-    assert kind.parse is not None
-    with pytest.raises(NotSoError) as error:
-        kind.parse(text)
-    assert str(error.value) == said
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

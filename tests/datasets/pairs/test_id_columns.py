@@ -158,16 +158,6 @@ def test_labels_that_are_no_row_numbers():
     assert refused(original, masked) == old_labels("index", "row labels")
 
 
-def test_rows_in_place_beside_an_index_that_was_left_behind():
-    """Whoever masks the frame that was numbered anew may leave its old index out."""
-    original = by_chance(people()[["age", "income"]]).reset_index()
-    masked = noisy(original).drop(columns="index")
-    assert make_table_pair(original, masked).alignment == "row by row"
-    assert make_table_pair(masked, original).alignment == "row by row"
-    # Rows that stand as they were have their number beside them.
-    assert make_table_pair(people(), noisy(people()).reset_index()).alignment == "row by row"
-
-
 # Frames whose rows have labels: aligned by them, or refused, and what is said about it
 
 
@@ -212,12 +202,6 @@ def test_the_same_labels_in_another_order_align(labels):
     assert (stands.alignment, stands.notes, stands.partner.tolist()) == ("row by row", (), [0, 1, 2, 3])
 
 
-def test_the_same_labels_in_the_same_order_are_rows():
-    labelled = [frame.set_axis(["p", "q", "r", "s"]) for frame in (ORIGINAL, MASKED)]
-    pair = aligned(*labelled)
-    assert (pair.alignment, pair.notes, pair.original_labels) == ("row by row", (), ("1", "2", "3", "4"))
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -238,15 +222,6 @@ def test_other_labels_are_refused(first, second):
     assert aligned(*reset).alignment == "row by row"
     with_id = [frame.assign(id=["p", "q", "r", "s"]) for frame in (original, masked)]
     assert aligned(*with_id, id="id").alignment == "id id"
-
-
-def test_labels_are_compared_with_what_columns_say():
-    """An index numbered anew before the other file was sorted: the id says otherwise."""
-    random = np.random.default_rng(1)
-    original = pd.DataFrame({"id": random.permutation(50), "a": random.normal(size=50)})
-    masked = original.sort_values("a").reset_index(drop=True).sample(frac=1, random_state=0)
-    with pytest.raises(DataError, match="the same values in column 'id' in different orders"):
-        aligned(original, masked)
 
 
 def test_frames_without_an_index_are_rows(tmp_path):

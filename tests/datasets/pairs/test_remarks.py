@@ -68,17 +68,6 @@ def test_partners_are_compared_and_not_rows():
     )
 
 
-def test_records_without_a_partner_are_told_for_both_files():
-    original = FRAME.assign(id=list("wxyz"))
-    masked = OLDER.assign(income=[2.0, 3.0, 2.0, 8.0], sex=[1, 1, 2, 1], id=list("uvyz"))
-    assert notes(original, masked, id="id")[:2] == (
-        "2 of the 4 records of original have no partner in masked by id: where each should "
-        "have one, masked is not whole",
-        "2 of the 4 records of masked have no partner in original by id: where each should "
-        "have one, original is not whole",
-    )
-
-
 def test_categories_of_the_masked_file_alone():
     one = OLDER.assign(income=[2.0, 3.0, 2.0, 8.0], sex=[1, 1, 2, 1], town=["a", "B", "c", "a"])
     assert notes(FRAME, one) == ("column town has a category that only masked has: 'B'",)
@@ -223,7 +212,7 @@ def test_unchanged_columns_and_whom_they_tell() -> None:
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 2, st.integers(0, 3)), min_size=3, max_size=9

@@ -86,7 +86,7 @@ def texts(draw: st.DrawFn) -> bytes:
     return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + (end.join(lines) + last).encode()
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(content=texts(), kept=st.sampled_from([(), ("a",), ("b c", "other")]))
 def test_the_same_as_read_whole(tmp_path_factory: pytest.TempPathFactory, content: bytes, kept) -> None:
     path = tmp_path_factory.mktemp("files") / "x.csv"
@@ -107,7 +107,7 @@ def reference(path: Path) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=50, derandomize=True, deadline=None)
 @given(columns=st.lists(st.lists(PLAIN, min_size=5, max_size=5), min_size=2, max_size=3))
 def test_plain_numbers_are_those_of_pandas(
     tmp_path_factory: pytest.TempPathFactory, columns: list[list[str]]

@@ -185,8 +185,3 @@ def test_too_many_are_refused_before_all_are_read(book, monkeypatch):
     with pytest.raises(DataError, match=message):
         read_file(book(empty(range(4, 3000))))
     assert len(looked) < 1100
-
-
-def test_a_formula_without_a_value_at_the_end_of_a_row_is_refused(book):
-    with pytest.raises(DataError, match="row 4 of the sheet, column 'town': a formula whose value"):
-        read_file(book('<row r="4"><c r="A4"><v>3</v></c><c r="B4"><f>A4*2</f></c></row>'))
