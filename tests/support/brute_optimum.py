@@ -146,12 +146,6 @@ def _program(family: Family, rows, cuts):
     return answer.x[:-1], -answer.fun
 
 
-def widest_margin(family: Family, rows):
-    """The largest t of a polytope."""
-    assert family.cone is None
-    return _program(family, rows, np.empty((0, family.equal.shape[1])))[1]
-
-
 def linkable(family: Family, rows, margin, cuts: list):
     """Whether some parameters give every row more than `margin`; `cuts`, valid for all, are added to."""
     for _ in range(1000):

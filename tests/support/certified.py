@@ -138,7 +138,6 @@ def certified(
     rows: int = 7,
     columns: int = 3,
     seconds: float = math.inf,
-    standardisation: str = "own",
     time_limit: float | None = None,
 ) -> Certified:
     """Fit a small pair, find its optimum by brute force, and write the certificate of that."""
@@ -147,24 +146,12 @@ def certified(
         "aggregator": case.name,
         "ties": ties,
         "direction": direction,
-        "standardisation": standardisation,
         **case.options,
     }
     result = fit(original, masked, engine="exact", time_limit=time_limit, **options)
     problem = make_problem(original, masked, ProblemOptions(**options))
     system = problem_system(problem)
     files = plain.records(original.to_numpy(), masked.to_numpy(), direction, ties == "share")
-    if standardisation == "none":
-        first, second = original.to_numpy(), masked.to_numpy()
-        if direction == "masked-to-original":
-            first, second = second, first
-        files = plain.Records(
-            first,
-            second,
-            list(range(rows)),
-            ties == "share",
-            lengths=plain.grains(first, second, [0.0] * columns),
-        )
     optimum = brute_optimum.optimum(files, case.family(columns))
     cores = all_cores(system, len(system.open_blocks)) if method == "hitting-set" else ()
     written = certify(

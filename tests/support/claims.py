@@ -33,6 +33,10 @@ def read(name):
     return json.loads(Path(name).read_text(encoding="utf-8"))
 
 
+def write(name, content):
+    Path(name).write_text(json.dumps(content), encoding="utf-8")
+
+
 def forge(**claims):
     """The same claims in the fit and, where it has them, in the certificate; `linked` is then said of all."""
     fit, proof = read("fit.json"), read("proof.json")
@@ -41,8 +45,8 @@ def forge(**claims):
     if "linked" in claims:
         for row in fit["records_table"]["rows"]:
             row[1] = True
-    Path("fit.json").write_text(json.dumps(fit), encoding="utf-8")
-    Path("proof.json").write_text(json.dumps(proof), encoding="utf-8")
+    write("fit.json", fit)
+    write("proof.json", proof)
 
 
 # File pairs with sampling weights, and claims about them on the command line

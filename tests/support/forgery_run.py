@@ -306,11 +306,10 @@ def tried(honest: Honest, random: Random) -> tuple[str, str | None, str]:
     return "accepted", None if more is None else f"says more: {more}", ""
 
 
-def main(seed: int, count: int) -> None:
-    """Try `count` forgeries and print what became of them."""
+def tries(seed: int, count: int) -> dict[str, Any]:
+    """Try `count` forgeries, and say what became of them."""
     pairs = honest_pairs()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     random, outcomes, parts, wrong, slowest = Random(seed), {}, {}, [], 0.0
     for at in range(count):
         honest, state = pairs[at % len(pairs)], random.getrandbits(64)
@@ -324,9 +323,11 @@ def main(seed: int, count: int) -> None:
             for name in ("fit.json", "proof.json"):  # engines need not find the same proof again
                 Path(f"wrong-{len(wrong)}-{name}").write_bytes(Path(name).read_bytes())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    report = {"pairs": len(pairs), "outcomes": outcomes, "parts": parts, "wrong": wrong, "slowest": slowest}
-    print(json.dumps({**report, "kilobytes": memory, "kilobytes_before": before}))
+    report = {"outcomes": outcomes, "parts": parts, "wrong": wrong, "slowest": slowest}
+    return {**report, "kilobytes": memory, "kilobytes_before": before}
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    honest_pairs()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    print(json.dumps(tries(int(sys.argv[1]), int(sys.argv[2]))))

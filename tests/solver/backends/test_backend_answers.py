@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,7 +23,6 @@ from backend_problems import (
     set_cover,
     unbounded,
 )
-from scipy import sparse
 
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.backends.base import BackendResult, SolveOptions
@@ -58,6 +55,10 @@ def check_proven(result: BackendResult, model: MilpModel, optimum: float) -> Non
     assert result.version
 
 
+def without_rows(*, integer: bool) -> MilpModel:
+    return make([1, -2], lower=[0.5, 0.0], upper=[4, 3], integer=integer, constant=1.0)
+
+
 @every_backend
 @pytest.mark.parametrize(
     ("make_model", "optimum"),
@@ -69,27 +70,16 @@ def check_proven(result: BackendResult, model: MilpModel, optimum: float) -> Non
         (free_columns, 4.5),
         (ranged_row, 3.0),
         (big_m, 2.0),
+        (lambda: without_rows(integer=True), -4.0),
+        (lambda: without_rows(integer=False), -4.5),
+        (lambda: make([0, 1, 0], [([0, 2, 0], 3, INF)], lower=[1, 0, 0], upper=5), 2.0),  # idle columns
+        (lambda: make([2, 3], [([0.0, 0.0], -1, 2), ([1.0, 1.0], -INF, INF), ([1.0, 1.0], 1, INF)]), 2.0),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_known_optimum(name, make_model, optimum):
     model = make_model()
     check_proven(solve(name, model), model, optimum)
-
-
-@every_backend
-@pytest.mark.parametrize("make_model", [knapsack, linear_programme, big_m])
-def test_objective_constant_is_in_objective_and_bound(name, make_model):
-    without = solve(name, make_model())
-    model = replace(make_model(), constant=1000.25)
-    assert without.objective is not None
-    check_proven(solve(name, model), model, without.objective + 1000.25)
-
-
-@every_backend
-def test_solution_is_the_vertex_of_the_linear_programme(name):
-    result = solve(name, linear_programme())
-    np.testing.assert_allclose(result.values, [3, 1], atol=TOLERANCE)
 
 
 @every_backend
@@ -109,26 +99,6 @@ def test_unbounded_is_an_error_in_one_line(name, integer):
     with pytest.raises(RuntimeError) as error:
         solve(name, unbounded(integer=integer))
     assert str(error.value) == f"{name}: the model is unbounded, bound every column that has a cost"
-
-
-@every_backend
-@pytest.mark.parametrize("integer", [False, True])
-def test_no_rows(name, integer):
-    model = make([1, -2], lower=[0.5, 0.0], upper=[4, 3], integer=integer, constant=1.0)
-    check_proven(solve(name, model), model, -4.0 if integer else -4.5)
-
-
-@every_backend
-def test_columns_that_appear_nowhere(name):
-    model = make([0, 1, 0], [([0, 2, 0], 3, INF)], lower=[1, 0, 0], upper=5)
-    check_proven(solve(name, model), model, 2.0)
-
-
-@every_backend
-def test_rows_that_hold_nothing_back(name):
-    rows = [([0.0, 0.0], -1.0, 2.0), ([1.0, 1.0], -INF, INF), ([1.0, 1.0], 1.0, INF)]
-    model = make([2, 3], rows)
-    check_proven(solve(name, model), model, 2.0)
 
 
 @every_backend
@@ -164,7 +134,7 @@ def test_integer_objective_with_a_wide_gap(name):
 @every_backend
 def test_random_models_agree_with_enumeration(name):
     infeasible_models = 0
-    for seed in range(30):
+    for seed in range(15):
         model = random_binary(seed)
         optimum = enumerate_binary(model)
         result = solve(name, model)
@@ -175,7 +145,7 @@ def test_random_models_agree_with_enumeration(name):
             assert result.status is Status.OPTIMAL, seed
             assert result.objective == pytest.approx(optimum, abs=TOLERANCE), seed
             assert result.bound == pytest.approx(optimum, abs=TOLERANCE), seed
-    assert 5 < infeasible_models < 25
+    assert 2 < infeasible_models < 13
 
 
 @every_backend
@@ -209,21 +179,3 @@ def test_thread_counts_can_change_within_a_process(name):
     model = market_split(2, 12)
     optima = {round(solve(name, model, threads=threads).objective or INF, 6) for threads in (1, 2, 1)}
     assert len(optima) == 1
-
-
-@every_backend
-def test_quiet(name, capfd):
-    for model in (knapsack(), linear_programme(), infeasible(), market_split(2, 12)):
-        solve(name, model)
-    sys.stdout.flush()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_explicit_dtypes_are_not_needed():
-    model = knapsack()
-    other = replace(
-        model,
-        objective=model.objective.astype(np.float32),
-        matrix=sparse.csr_array(model.matrix.astype(np.int64)),
-    )
-    check_proven(solve("highs", other), other, -23.0)

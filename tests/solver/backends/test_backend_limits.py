@@ -1,4 +1,4 @@
-"""Time limits, start points, watching and interruption of every installed backend."""
+"""Limits, start points, watching and interruption of every backend; what is reported of what it says."""
 
 from __future__ import annotations
 
@@ -14,34 +14,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 from backend_problems import (
+    INF,
     PATIENCE,
-    big_m,
     check_market_split,
     knapsack,
     knows_both,
+    make,
     market_split,
     planted_split,
 )
 
-from linkrisk.solver.backends.base import BackendProgress, SolveOptions
+from linkrisk.solver.backends import registry
+from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
+from linkrisk.solver.backends.pulp import last_bound
 from linkrisk.solver.backends.registry import available_backends, get_backend
+from linkrisk.solver.backends.template import Ending, Outcome, drop_idle_rows, judge, refute
 from linkrisk.solver.run.clock import Limit, Status
+from linkrisk.solver.run.errors import UsageError
 
 BACKENDS = available_backends()
 WATCHED = [name for name in BACKENDS if get_backend(name).takes_watcher]
 STARTED = [name for name in BACKENDS if get_backend(name).takes_start]
 
 
-def test_capabilities_are_as_documented():
-    assert {"highs", "pulp"} <= set(WATCHED)
-    assert {"highs", "pulp", "pulp-cbc"} <= set(STARTED)
-
-
 @pytest.mark.parametrize("name", BACKENDS)
 def test_time_limit_is_never_a_proof(name):
-    """However late it is noticed, and whatever has been found until then."""
     model = market_split(5, 40)
-    result = get_backend(name).solve(model, SolveOptions(time_limit=1.0))
+    result = get_backend(name).solve(model, SolveOptions(time_limit=0.2))
     assert result.limit is Limit.TIME
     assert result.status is not Status.INTERRUPTED
     check_market_split(result, model)
@@ -54,20 +53,6 @@ def test_time_spent_before_solving(name):
     result = get_backend(name).solve(market_split(5, 40), SolveOptions(time_limit=0.0))
     assert (result.status, result.limit) == (Status.NO_SOLUTION, Limit.TIME)
     assert (result.objective, result.bound) == (None, -math.inf)
-
-
-def test_pulp_itself_would_call_a_time_limit_optimal():
-    """The reason for reading the solver instead of PuLP's status."""
-    import pulp
-
-    from linkrisk.solver.backends.pulp import make_pulp_model
-
-    problem = make_pulp_model(market_split(5, 40)).problem
-    for seconds in (0.5 * 2**doubled for doubled in range(10)):
-        problem.solve(pulp.HiGHS(msg=False, timeLimit=seconds))
-        if problem.variables()[0].varValue is not None:  # it has found a solution in that time
-            break
-    assert pulp.LpStatus[problem.status] == "Optimal"
 
 
 @pytest.mark.parametrize("name", STARTED)
@@ -156,12 +141,6 @@ def test_interrupt_returns_the_solution_and_the_bound(name):
     assert process.returncode == 0
 
 
-@pytest.mark.parametrize("name", WATCHED)
-def test_stopped_before_anything_is_known(name):
-    result = get_backend(name).solve(big_m(), SolveOptions(), watch=lambda _progress: True)
-    assert result.status in (Status.OPTIMAL, Status.INTERRUPTED)
-
-
 def test_two_solves_at_once_do_not_disturb_each_other():
     from concurrent.futures import ThreadPoolExecutor
 
@@ -173,3 +152,125 @@ def test_two_solves_at_once_do_not_disturb_each_other():
             for threads in (1, 2)
         ]
     assert [solve.result().objective for solve in solves] == [alone, alone]
+
+
+# ---------------------------------------------------------------- judgement
+
+
+POINT = np.array([1.0, 1.0, 0.0, 0.0])  # worth -23, the optimum
+WORSE = np.array([0.0, 0.0, 1.0, 1.0])  # worth -15
+
+
+def judged(outcome: Outcome, absolute_gap: float = 1e-6) -> BackendResult:
+    return judge(outcome, knapsack(), SolveOptions(absolute_gap=absolute_gap), (0.0, 0.0), "b", "1")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "limit"),
+    [
+        (Outcome(Ending.COMPLETE, POINT, -23.0), Status.OPTIMAL, None),
+        (Outcome(Ending.COMPLETE, POINT, -23.0 - 2e-6), Status.FEASIBLE, None),
+        (Outcome(Ending.COMPLETE, WORSE, -23.0), Status.FEASIBLE, None),
+        (Outcome(Ending.TIME, POINT, -23.0), Status.OPTIMAL, None),
+        (Outcome(Ending.TIME, POINT, -24.0), Status.FEASIBLE, Limit.TIME),
+        (Outcome(Ending.TIME, POINT), Status.FEASIBLE, Limit.TIME),
+        (Outcome(Ending.TIME, None, -24.0), Status.NO_SOLUTION, Limit.TIME),
+        (Outcome(Ending.MEMORY, None, -24.0), Status.NO_SOLUTION, Limit.MEMORY),
+        (Outcome(Ending.MEMORY, POINT, -24.0), Status.FEASIBLE, Limit.MEMORY),
+        (Outcome(Ending.USER, POINT, -24.0), Status.INTERRUPTED, Limit.USER),
+        (Outcome(Ending.USER), Status.INTERRUPTED, Limit.USER),
+        (Outcome(Ending.INFEASIBLE), Status.INFEASIBLE, None),
+    ],
+)
+def test_status_follows_from_objective_and_bound(outcome, status, limit):
+    result = judged(outcome)
+    assert (result.status, result.limit) == (status, limit)
+    assert result.objective == (None if outcome.values is None else knapsack().value(outcome.values))
+    assert result.bound == (math.inf if outcome.ending is Ending.INFEASIBLE else outcome.bound)
+
+
+@pytest.mark.parametrize(
+    ("gap", "status"), [(0.999, Status.OPTIMAL), (0.9, Status.FEASIBLE)], ids=["within", "beyond"]
+)
+def test_absolute_gap(gap, status):
+    assert judged(Outcome(Ending.COMPLETE, POINT, -23.95), absolute_gap=gap).status is status
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [Outcome(Ending.INFEASIBLE), Outcome(Ending.COMPLETE, WORSE, -15.0), Outcome(Ending.TIME, None, -22.0)],
+    ids=["infeasible", "false proof", "false bound"],
+)
+def test_a_feasible_start_refutes_false_claims(claim):
+    outcome = refute(claim, knapsack(), POINT)
+    result = judged(outcome)
+    assert result.status is Status.FEASIBLE
+    assert result.bound == -math.inf
+    np.testing.assert_array_equal(result.values, POINT)
+
+
+def test_claims_that_a_start_does_not_refute():
+    claim = Outcome(Ending.COMPLETE, POINT, -23.0)
+    assert refute(claim, knapsack(), None) is claim
+    assert refute(claim, knapsack(), WORSE) is claim
+    assert refute(claim, knapsack(), POINT) is claim
+    assert refute(claim, knapsack(), np.ones(4)) is claim  # infeasible: worth nothing
+
+
+def test_idle_rows_are_dropped_and_others_kept():
+    rows = [([0.0, 0.0], -1.0, 0.0), ([1.0, 0.0], -INF, INF), ([1.0, 2.0], -INF, 2.0), ([0.0, 1.0], 0.5, INF)]
+    reduced = drop_idle_rows(make([1, 1], rows))
+    assert reduced is not None
+    np.testing.assert_array_equal(reduced.matrix.toarray(), [[1, 2], [0, 1]])
+    np.testing.assert_array_equal(reduced.row_lower, [-INF, 0.5])
+    np.testing.assert_array_equal(reduced.row_upper, [2.0, INF])
+    model = make([1, 1], rows[2:])
+    assert drop_idle_rows(model) is model
+
+
+CBC_LOG = """\
+Cbc0010I After 0 nodes, 1 on tree, 28 best solution, best possible 0.5 (0.10 seconds)
+Cbc0010I After 2000 nodes, 137 on tree, 6 best solution, best possible 1911366.5 (2.64 seconds)
+Cbc0020I Exiting on maximum time
+Cbc0005I Partial search - best objective 1944379 (best possible 1911370.25), took 17987 iterations
+"""
+
+
+def test_bound_of_a_cbc_log_is_the_last_one_rounded_down():
+    bound = last_bound(CBC_LOG)
+    assert bound < 1911370.25
+    assert bound == pytest.approx(1911370.25, rel=1e-6)
+    assert last_bound("nothing here") == -math.inf
+    assert last_bound("(best possible -1e+50), took") == -math.inf
+
+
+# ---------------------------------------------------------------- backend registry
+
+
+def test_the_backends_that_linkrisk_depends_on_are_available():
+    assert {"highs", "pulp", "pulp-cbc", "cvxpy", "scipy"} <= set(available_backends())
+
+
+@pytest.mark.parametrize("name", registry.BACKENDS)
+def test_name_of_the_class_is_the_name_in_the_registry(name):
+    assert registry._load(name).name == name
+
+
+def test_listing_imports_no_optimiser():
+    script = (
+        "import sys\n"
+        "from linkrisk.solver.backends.registry import available_backends\n"
+        "assert len(available_backends()) >= 5\n"
+        "from linkrisk.solver.backends.registry import optimisers\n"
+        "print(sorted((optimisers() | {'scipy.optimize'}) & set(sys.modules)))"
+    )
+    listed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert listed.stdout.strip() == "[]"
+
+
+def test_not_installed(monkeypatch):
+    monkeypatch.setattr(registry._load("scip"), "requires", ("no_such_module_anywhere",))
+    assert "scip" not in available_backends()
+    with pytest.raises(UsageError) as error:
+        get_backend("scip")
+    assert str(error.value) == "backend 'scip' needs PySCIPOpt: pip install 'linkrisk[scip]'"

@@ -106,24 +106,6 @@ def test_another_library_may_have_used_highs_with_other_threads() -> None:
 
 
 @everywhere
-def test_an_example_by_hand(name):
-    solution = linear_program(small(), name=name).solve()
-    assert solution.optimal
-    assert solution.point == pytest.approx([1.0, 3.0])
-    assert solution.objective == pytest.approx(-6.0)
-    check(small(), solution)
-
-
-@everywhere
-def test_an_infeasible_program_has_a_ray_that_proves_it(name):
-    model = model_of([1, 1], [[1, 1], [1, -1]], [5, 0], [INF, 0], [0, 0], [2, 2])
-    solution = linear_program(model, name=name).solve()
-    assert solution.status is LinearStatus.INFEASIBLE
-    assert solution.objective is None
-    assert excess(model, solution.ray) > 0.0
-
-
-@everywhere
 def test_an_unbounded_program(name):
     model = model_of([-1, 0], [[1, -1]], [-INF], [1], [0, 0], [INF, INF])
     assert linear_program(model, name=name).solve().status is LinearStatus.UNBOUNDED
@@ -157,9 +139,9 @@ def test_a_limit_of_iterations(name):
 
 @everywhere
 def test_a_limit_of_time(name):
-    program = linear_program(larger(rows=400, columns=300), name=name)
+    program = linear_program(larger(rows=100, columns=80), name=name)
     assert program.solve(seconds=0.0).status is LinearStatus.TIME
-    check(larger(rows=400, columns=300), program.solve(seconds=1000.0))
+    check(larger(rows=100, columns=80), program.solve(seconds=1000.0))
 
 
 @everywhere
@@ -188,8 +170,6 @@ def test_tolerances_are_those_that_were_asked_for(name):
 
 
 class Life:
-    """Random changes to a program and to the model that it should be."""
-
     def __init__(self, name: str, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         self.model = larger(seed, rows=6, columns=8)
@@ -256,7 +236,7 @@ class Life:
 
 
 @everywhere
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_hundreds_of_changes_leave_the_program_that_a_fresh_one_would_be(name, seed):
     life, seen = Life(name, seed), set()
     for _ in range(150):

@@ -70,16 +70,6 @@ def test_read_back_has_the_same_optimum(make_model, suffix, tmp_path):
     assert highs.getObjectiveValue() == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("suffix", [".lp", ".mps"])
-def test_names_appear(suffix, tmp_path):
-    rows = NamedBlock("rows", 6, "row {}", (range(6),))
-    model = replace(big_m(), row_blocks=(rows,), column_blocks=(named("columns", "abcdefg"),))
-    write_model(model, tmp_path / f"m{suffix}")
-    read_back = read(tmp_path / f"m{suffix}").getLp()
-    assert sorted(read_back.col_names_) == list("abcdefg")  # an LP file lists columns as they appear
-    assert list(read_back.row_names_) == [f"row_{i}" for i in range(6)]
-
-
 AWKWARD = [
     "e1",
     "E",

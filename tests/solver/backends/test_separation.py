@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import pickle
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from backend_problems import INF, PATIENCE, knapsack, make, solve_here
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from linkrisk.formulations.programs import Cuts, MilpModel, Separator, no_cuts
+from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.guard import solve_isolated
 from linkrisk.solver.backends.registry import available_backends, get_backend
@@ -40,32 +36,7 @@ class Hidden:
         return Cuts(self.rows.matrix[worst], self.rows.lower[worst], self.rows.upper[worst])
 
 
-@dataclass(frozen=True)
-class Subtours:
-    """Of a tour through all cities: two chosen roads at least leave each group that hangs together."""
-
-    cities: int
-    fractional: bool = True
-
-    def __call__(self, x: np.ndarray) -> Cuts:
-        roads = list(combinations(range(self.cities), 2))
-        chosen = [road for road, value in zip(roads, x, strict=True) if value > 1e-6]
-        graph = sparse.coo_array(
-            (np.ones(len(chosen)), tuple(np.array(chosen, dtype=int).reshape(-1, 2).T)),
-            shape=(self.cities, self.cities),
-        )
-        count, group = connected_components(graph, directed=False)
-        if count == 1:
-            return no_cuts(len(roads))
-        one, two = np.array(roads).T
-        leaving = np.array(
-            [(group[one] == each) != (group[two] == each) for each in range(count)], dtype=float
-        )
-        return Cuts(sparse.csr_array(leaving), np.full(count, 2.0), np.full(count, INF))
-
-
 def split(model: MilpModel, kept: np.ndarray, **how) -> MilpModel:
-    """The model with these rows written down, and a separator for the others."""
     hidden = Cuts(model.matrix[~kept], model.row_lower[~kept], model.row_upper[~kept])
     return replace(
         model,
@@ -106,55 +77,14 @@ def test_the_optimum_is_that_of_all_rows(name, fractional, seed):
 
 
 @everywhere
-def test_no_solution_keeps_the_hidden_rows(name):
-    """Three covers written down, and that all sets together are too many hidden."""
-    model = make([1, 1, 1], [([1, 0, 0], 1, INF), ([0, 1, 0], 1, INF), ([1, 1, 0], -INF, 1)])
-    result = get_backend(name).solve(split(model, np.array([True, True, False])), SolveOptions())
-    assert (result.status, result.objective, result.bound) == (Status.INFEASIBLE, None, INF)
-
-
-def tour(cities: int, seed: int) -> MilpModel:
-    """Cities in the plane: two roads at each of them, and no subtours."""
-    random = np.random.default_rng(seed)
-    place = random.random((cities, 2))
-    roads = list(combinations(range(cities), 2))
-    cost = [float(np.hypot(*(place[a] - place[b]))) for a, b in roads]
-    rows = [([float(city in road) for road in roads], 2, 2) for city in range(cities)]
-    return replace(make(cost, rows), separator=Subtours(cities))
-
-
-def shortest_tour(cities: int, model: MilpModel) -> float:
-    """Held and Karp 1962: the shortest way through a set of cities to each of its members."""
-    cost = np.zeros((cities, cities))
-    for (a, b), length in zip(combinations(range(cities), 2), model.objective, strict=True):
-        cost[a, b] = cost[b, a] = length
-    best = {(1 << k, k): cost[0, k] for k in range(1, cities)}
-    for size in range(2, cities):
-        for chosen in combinations(range(1, cities), size):
-            bits = sum(1 << k for k in chosen)
-            for last in chosen:
-                before = bits & ~(1 << last)
-                best[bits, last] = min(best[before, k] + cost[k, last] for k in chosen if k != last)
-    return min(best[(1 << cities) - 2, k] + cost[k, 0] for k in range(1, cities))
-
-
-@everywhere
-@pytest.mark.parametrize("seed", range(2))
-def test_tours(name, seed):
-    model = tour(9, seed)
-    result = get_backend(name).solve(model, SolveOptions())
-    assert result.status is Status.OPTIMAL
-    assert result.objective == pytest.approx(shortest_tour(9, model))
-    assert model.separator(result.values).count == 0
-
-
-@everywhere
 def test_rows_are_counted_and_go_to_another_process(name):
-    model = tour(7, 0)
+    whole = covering(1)
+    model = split(whole, np.zeros(whole.shape[0], dtype=bool))
+    best = get_backend("highs").solve(whole, SolveOptions()).objective
     # What is read from another process is the same code for all, and starting one takes a second.
     solve = solve_isolated if name in ("highs", "scip", "pulp-cbc") else solve_here
     result = solve(name, model, SolveOptions()).result
-    assert result.objective == pytest.approx(shortest_tour(7, model))
+    assert result.objective == pytest.approx(best)
     assert result.cuts > 0
     assert get_backend(name).solve(knapsack(), SolveOptions()).cuts == 0
 
@@ -203,8 +133,6 @@ def test_a_point_that_violates_hidden_rows_is_no_start_and_refutes_nothing(name)
 
 @dataclass
 class Noting:
-    """A separator, and which of the points that it was asked about were not integral."""
-
     ask: Hidden
     fractional: bool
     seen: list[bool]
@@ -238,25 +166,7 @@ def test_a_separator_that_fails_is_not_swallowed(name):
         get_backend(name).solve(replace(knapsack(), separator=Failing()), SolveOptions())
 
 
-def test_what_separates():
-    assert isinstance(Subtours(4), Separator)
-    assert pickle.loads(pickle.dumps(Subtours(4))) == Subtours(4)
-    rows = Cuts(sparse.csr_array(np.eye(2)), np.array([0.0, 0.5]), np.array([1.0, INF]))
-    assert rows.violation(np.array([1.25, 0.0])) == 0.5
-    assert rows.violation(np.array([0.5, 0.5])) == 0.0
-    assert (no_cuts(3).count, no_cuts(3).violation(np.ones(3))) == (0, 0.0)
-
-
 # ---------------------------------------------------------------- starts and gaps
-
-
-@everywhere
-def test_the_best_of_several_starts_is_used(name):
-    """With no time to solve, what is left is the best of those that are feasible."""
-    backend = get_backend(name)
-    points = [np.array([float(digit) for digit in text]) for text in ("1000", "0110", "1111", "0001")]
-    result = backend.solve(knapsack(), SolveOptions(), starts=points)
-    assert result.objective == pytest.approx(-23.0)
 
 
 @everywhere

@@ -21,7 +21,7 @@ SOLVES = """
 import os
 import numpy as np
 from scipy import sparse
-from backend_problems import knapsack
+from backend_problems import infeasible, knapsack
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.linear.base import available_linear_programs, linear_program
@@ -32,6 +32,7 @@ def solved(name):
     backend = get_backend(name)
     assert backend.version()
     assert backend.solve(knapsack(), SolveOptions()).status is Status.OPTIMAL
+    assert backend.solve(infeasible(), SolveOptions()).status is Status.INFEASIBLE
 
 def solved_linear(name):
     one, names = np.ones(1), ("objective", "row_lower", "row_upper", "column_lower", "column_upper")
@@ -50,7 +51,6 @@ for job, name in jobs:  # each in a process in which no optimiser has been used
 
 
 def printing(text: bytes) -> SimpleNamespace:
-    """A `highspy` of which each object prints."""
     return SimpleNamespace(Highs=lambda: os.write(1, text))
 
 

@@ -1,4 +1,4 @@
-"""Certificates of sums over parts: each part is proved, and no false sum gets through."""
+"""Certificates of sums over parts and of samples: each part is proved, and nothing false gets through."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import copy
 import functools
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
+from aggregator_cases import BY_LABEL
 from claims import SCHEMA, weighted
-from fit_runs import PARTS, STEERING, noisy, one_round
+from fit_runs import PARTS, STEERING, frames, noisy, one_round
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pairwise import pairwise
 
 from linkrisk import fit
-from linkrisk.solver.certificates.checking.verify import demand_fit, verify
+from linkrisk.datasets.pairs.file_pair import FilePair
+from linkrisk.solver.certificates.checking.verify import Verdict, demand_fit, verify
 from linkrisk.solver.certificates.core.claims import RejectedError
+from linkrisk.solver.certificates.core.samples import Stage, ruled_out
 from linkrisk.solver.certificates.operations.verification import checked, coverage, proved
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.sampled.confidence import Design, upper_limit, upper_limit_of_sum
 
 
 class Made:
@@ -90,24 +99,12 @@ def place(certificate):
     return certificate["proof"]["parts"]
 
 
-def drop(certificate):
-    del place(certificate)[0]
+def more(block_of):
+    return lambda certificate: place(certificate)[0]["blocks"].append(block_of(certificate))
 
 
-def twice(certificate):
-    place(certificate).append(copy.deepcopy(place(certificate)[0]))
-
-
-def repeated(certificate):
-    place(certificate)[0]["blocks"].append(place(certificate)[0]["blocks"][0])
-
-
-def shared(certificate):
-    place(certificate)[0]["blocks"].append(place(certificate)[1]["blocks"][0])
-
-
-def lost(certificate):
-    place(certificate)[0]["blocks"].append(certificate["proof"]["lost"][0][0])
+def put(block):
+    return lambda certificate: place(certificate)[0]["blocks"].__setitem__(0, block)
 
 
 def exchanged(certificate):
@@ -115,91 +112,66 @@ def exchanged(certificate):
     one["blocks"], other["blocks"] = other["blocks"], one["blocks"]
 
 
-def less(certificate):
-    certificate["bound"]["linked_weight"] -= 1
-
-
-def part_less(certificate):
-    place(certificate)[0]["bound"]["linked_weight"] -= 1
-
-
-def below_zero(certificate):
-    certificate["bound"]["linked_weight"] = -1
-
-
-def beyond(certificate):
-    certificate["bound"]["linked_weight"] = 10**1900
-
-
-def no_unit(certificate):
-    certificate["bound"]["unit"] = 0
-
-
 def nested(certificate):
-    inner = copy.deepcopy(certificate["proof"])
-    certificate["proof"]["parts"] = [
-        {"blocks": list(range(certificate["records"])), "bound": certificate["bound"], "proof": inner}
-    ]
-    certificate["proof"]["lost"] = []
+    part = {"bound": certificate["bound"], "proof": copy.deepcopy(certificate["proof"])}
+    certificate["proof"].update(parts=[{"blocks": list(range(certificate["records"])), **part}], lost=[])
 
 
-def no_list(certificate):
-    certificate["proof"]["parts"] = 0
+def one_less(claim):
+    claim["bound"]["linked_weight"] -= 1
 
 
-def no_blocks(certificate):
-    place(certificate)[0]["blocks"] = 3
-
-
-def no_part(certificate):
-    place(certificate)[0] = None
-
-
-def no_proof(certificate):
-    del place(certificate)[0]["proof"]
-
-
-def put(block):
-    def change(certificate):
-        place(certificate)[0]["blocks"][0] = block
-
-    return change
-
-
-FORGED = [
-    (drop, RejectedError, "bound: .* is claimed, the parts add up to"),
-    (twice, RejectedError, r"parts\[\d+\], blocks: block \d+ is in a part already"),
-    (repeated, RejectedError, r"parts\[0\], blocks: block \d+ is in a part already"),
-    (shared, RejectedError, r"parts\[1\], blocks: block \d+ is in a part already"),
-    (lost, RejectedError, r"parts\[0\], blocks: block \d+ is lost, so it is in no part"),
+WITH_WEIGHTS_TOO = [
+    (lambda made: place(made).pop(0), RejectedError, "bound: .* is claimed, the parts add up to"),
     (exchanged, RejectedError, r"parts\[\d\], "),
-    (less, RejectedError, "bound: .* is claimed, the parts add up to"),
-    (part_less, RejectedError, r"parts\[0\], "),
-    (below_zero, RejectedError, "bound: less than nothing is claimed"),
-    (beyond, RejectedError, "bound: more is claimed"),
-    (no_unit, RejectedError, "bound, unit: "),
+    (one_less, RejectedError, "bound: .* is claimed, the parts add up to"),
+    (lambda made: one_less(place(made)[0]), RejectedError, r"parts\[0\], "),
+]
+FORGED = [
     (
-        nested,
-        UsageError,
-        r"parts\[0\], proof, method must be one of .*-set, not parts",
+        lambda made: place(made).append(copy.deepcopy(place(made)[0])),
+        RejectedError,
+        r"parts\[\d+\], blocks: block \d+ is in a part already",
     ),
-    (no_list, UsageError, "proof, parts must be a list"),
-    (no_blocks, UsageError, r"parts\[0\], blocks must be a list"),
-    (no_part, UsageError, r"parts\[0\] must be a JSON object"),
-    (no_proof, UsageError, r"parts\[0\] has no 'proof'"),
+    (
+        more(lambda made: place(made)[0]["blocks"][0]),
+        RejectedError,
+        r"parts\[0\], blocks: block \d+ is in a part already",
+    ),
+    (
+        more(lambda made: place(made)[1]["blocks"][0]),
+        RejectedError,
+        r"parts\[1\], blocks: block \d+ is in a part already",
+    ),
+    (
+        more(lambda made: made["proof"]["lost"][0][0]),
+        RejectedError,
+        r"parts\[0\], blocks: block \d+ is lost, so it is in no part",
+    ),
+    (
+        lambda made: made["bound"].update(linked_weight=-1),
+        RejectedError,
+        "bound: less than nothing is claimed",
+    ),
+    (lambda made: made["bound"].update(linked_weight=10**1900), RejectedError, "bound: more is claimed"),
+    (lambda made: made["bound"].update(unit=0), RejectedError, "bound, unit: "),
+    (nested, UsageError, r"parts\[0\], proof, method must be one of .*-set, not parts"),
+    (lambda made: made["proof"].update(parts=0), UsageError, "proof, parts must be a list"),
+    (lambda made: place(made)[0].update(blocks=3), UsageError, r"parts\[0\], blocks must be a list"),
+    (lambda made: place(made).insert(0, None), UsageError, r"parts\[0\] must be a JSON object"),
+    (lambda made: place(made)[0].pop("proof"), UsageError, r"parts\[0\] has no 'proof'"),
     (put(-1), RejectedError, r"parts\[0\], blocks: there is no block -1"),
     (put(40), RejectedError, r"parts\[0\], blocks: there is no block 40"),
     (put(10**30), RejectedError, r"parts\[0\], blocks: there is no block 1000"),
     (put(1.0), UsageError, r"parts\[0\], blocks must hold whole numbers"),
-    (put("x"), UsageError, r"parts\[0\], blocks must hold whole numbers"),
     (put([0]), UsageError, r"parts\[0\], blocks must hold whole numbers"),
 ]
 
 
 @pytest.mark.parametrize(
     ("change", "refusal", "message", "weights"),
-    [(*forged, False) for forged in FORGED]
-    + [(*forged, True) for forged in FORGED if forged[0] in (drop, exchanged, less, part_less)],
+    [(*forged, weights) for forged in WITH_WEIGHTS_TOO for weights in (False, True)]
+    + [(*forged, False) for forged in FORGED],
 )
 def test_no_false_sum_gets_through(change, refusal, message, weights):
     one = made("choquet", weights=weights)
@@ -236,3 +208,229 @@ def test_parts_for_which_there_is_no_time_count_in_full():
     assert one.certificate["proof"] == {"lost": [], "method": "parts", "parts": []}
     assert one.certificate["bound"] == {"unit": 1, "linked_weight": 40}
     assert "the certificate proves in its time that at most 40 are linked" in one.result.details["notes"][-1]
+
+
+# ---------------------------------------------------------------- sampled certificates
+
+
+REFUSALS = (RejectedError, UsageError)
+FAMILIES = ["weighted-mean", "choquet", "mahalanobis"]
+
+
+@dataclass
+class Sampled:
+    claim: dict[str, Any]
+    certificate: dict[str, Any]
+    files: FilePair
+
+    def check(self, claim=None, certificate=None) -> Verdict:
+        claim = self.claim if claim is None else claim
+        certificate = self.certificate if certificate is None else certificate
+        verdict = verify(claim, certificate, self.files, ("fit", "certificate"))
+        demand_fit(claim, verdict, "fit")
+        return verdict
+
+
+def sampled(files, label="weighted-mean", *, sample=8, samples=3, strata=None, seed=0, **options):
+    case = BY_LABEL[label]
+    options = {"aggregator": case.name, **case.options, **options}
+    result = fit(
+        *files, sample=sample, samples=samples, strata=strata, seed=seed,
+        time_limit=None, certificate=True, **options,
+    )  # fmt: skip
+    assert result.certificate is not None, result.details["certificate"]
+    claim, certificate = (json.loads(json.dumps(each)) for each in (result.to_dict(), result.certificate))
+    return Sampled(claim, certificate, make_problem(*files, ProblemOptions(**options)).files)
+
+
+@functools.cache
+def plain_one():
+    one = sampled(frames(3, 40, 3, noise=0.6))
+    one.check()
+    return one
+
+
+@pairwise(
+    label=FAMILIES,
+    ties=["strict", "share"],
+    direction=["original-to-masked", "masked-to-original"],
+    standardisation=["own", "pooled"],
+)
+def test_what_a_fit_says_of_its_samples_is_proved(label, ties, direction, standardisation):
+    files = frames(3, 40, 3, noise=0.6)
+    files[1].iloc[5] = files[1].iloc[4]
+    one = sampled(files, label, ties=ties, direction=direction, standardisation=standardisation)
+    verdict = one.check()
+    limit = verdict.limit
+    assert limit is not None
+    assert verdict.linked == one.claim["linked"]
+    assert limit.confidence == Fraction(19, 20)
+    assert limit.count == one.claim["linked_confidence_limit"]
+    draw = verdict.draw
+    assert (draw.samples, draw.records) == (3, 24)
+    sample = one.claim["sampling"]["sample"]
+    assert (draw.linked, draw.bound) == (sample["linked"], sample["linked_upper_bound"])
+    assert verdict.bound_count <= one.claim["linked_upper_bound"]
+
+
+def test_with_weights_and_strata():
+    original, masked = frames(5, 50, 3, noise=0.7)
+    original["w"] = np.random.default_rng(0).integers(1, 5, 50)
+    original["region"] = ["north"] * 30 + ["south"] * 20
+    schema = {"attributes": [{"name": "w", "role": "weight"}]}
+    one = sampled((original, masked), schema=schema, strata="region", attributes=["A", "B", "C"])
+    verdict = one.check()
+    assert verdict.limit is not None
+    assert verdict.draw.strata == "region"
+    assert float(verdict.limit.weight) == pytest.approx(one.claim["weighted_links_confidence_limit"])
+    claim = {**one.claim, "weighted_links_confidence_limit": one.claim["weighted_links_confidence_limit"] - 5}
+    with pytest.raises(RejectedError, match="does not follow from the samples"):
+        one.check(claim)
+
+
+def test_a_sample_without_a_proof_counts_in_full():
+    """So what a fit says that rests on it is refused; a fit whose time was over says no more than that."""
+    one = sampled(frames(3, 40, 3, noise=0.6))
+    one.certificate["samples"][2] = None
+    with pytest.raises(RejectedError, match="the limit 24 does not follow from the samples"):
+        one.check()
+
+
+STATEMENTS = [
+    ("confidence",),
+    ("linked_confidence_limit",),
+    ("linked",),
+    ("linked_upper_bound",),
+    ("sampling", "sample", "samples"),
+    ("sampling", "sample", "records"),
+    ("sampling", "sample", "linked"),
+    ("sampling", "sample", "linked_upper_bound"),
+    ("sampling", "stages", 0, "samples"),
+    ("sampling", "stages", 0, "records"),
+    ("sampling", "stages", 0, "bound"),
+    ("sampling", "stages", 0, "alpha"),
+    ("sampling", "stages", 0, "limit"),
+    ("sampling", "draw", "seed"),
+    ("sampling", "draw", "size"),
+    ("sampling", "draw", "method"),
+    ("sampling", "counted", "records"),
+    ("sampling", "counted", "all"),
+]
+
+
+def worse(path, value):
+    if path[-1] == "confidence":
+        return 0.99
+    if path[-1] == "alpha":
+        return "1/100"
+    if path[-1] == "all":
+        return False
+    if path[-1] in ("method",):
+        return "sha256-2"
+    return value + 1 if path[-1] in ("seed", "size", "samples", "linked") else value - 1
+
+
+@pytest.mark.parametrize("path", STATEMENTS, ids=lambda path: "-".join(map(str, path)))
+def test_no_false_statement_passes(path):
+    one = plain_one()
+    claim = copy.deepcopy(one.claim)
+    place = claim
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = worse(path, place[path[-1]])
+    with pytest.raises(REFUSALS):
+        one.check(claim)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("searched", -1, "searched: -1 of 3 samples, of which 3 have a proof"),
+        ("searched", 2, "searched: 2 of 3 samples"),
+        ("searched", 4, "searched: 4 of 3 samples"),
+        ("bound", 25, "bound: 25 is claimed, all records together count 24"),
+        ("bound", 23.5, "bound: 23.5 is no number of records"),
+        ("limit", 41, "limit: 41 is claimed, all records together count 40"),
+        ("limit", 39.5, "limit: 39.5 is no number of records"),
+    ],
+)
+def test_nothing_beyond_the_records_passes(key, value, message):
+    one = plain_one()
+    claim = copy.deepcopy(one.claim)
+    claim["sampling"]["stages"][0][key] = value
+    with pytest.raises(REFUSALS, match=message):
+        one.check(claim)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [("expected_links_confidence_limit",), ("sampling", "sample", "weight_upper_bound")],
+    ids=lambda path: path[-1],
+)
+def test_nor_beyond_their_weight(path):
+    files = frames(3, 40, 3, noise=0.6)
+    files[1].iloc[5] = files[1].iloc[4]
+    one = sampled(files, ties="share")
+    claim = copy.deepcopy(one.claim)
+    place = claim["sampling"]["sample"] if len(path) > 1 else claim
+    place[path[-1]] = 1000.0
+    with pytest.raises(REFUSALS, match=f"{path[-1]}: 1000 is claimed, all records together count"):
+        one.check(claim)
+
+
+def test_proofs_of_other_samples_prove_nothing():
+    one, other = plain_one(), sampled(frames(3, 40, 3, noise=0.6), seed=1)
+    turned = copy.deepcopy(one.certificate)
+    turned["samples"] = turned["samples"][::-1]
+    shorter = {**one.certificate, "samples": one.certificate["samples"][:2]}
+    for certificate in (turned, shorter, other.certificate):
+        with pytest.raises(REFUSALS):
+            one.check(certificate=certificate)
+
+
+def test_a_certificate_without_time_says_that_it_proves_less():
+    result = fit(
+        *frames(3, 40, 3, noise=0.6), sample=8, samples=3, time_limit=None, certificate=True,
+        certificate_time_limit=1e-9,
+    )  # fmt: skip
+    assert result.details["notes"][-1].startswith(
+        "the certificate proves less of 3 of 3 samples than the search did: verify may not confirm the limit"
+    )
+
+
+def test_the_draw_depends_on_the_files():
+    files = frames(3, 40, 3, noise=0.6)
+    one = sampled(files)
+    changed = (files[0].copy(), files[1].copy())
+    changed[1].iloc[7, 1] += 1e-9
+    there = Sampled(one.claim, one.certificate, make_problem(*changed, ProblemOptions()).files)
+    with pytest.raises(RejectedError):
+        there.check()
+
+
+def test_a_fit_on_samples_needs_their_certificate_and_the_other_way_round():
+    files = frames(3, 40, 3, noise=0.6)
+    one = sampled(files)
+    whole = fit(*files, certificate=True, time_limit=None)
+    claim, certificate = (json.loads(json.dumps(each)) for each in (whole.to_dict(), whole.certificate))
+    for pair in ((one.claim, certificate), (claim, one.certificate)):
+        with pytest.raises(RejectedError, match="about samples, the other about all records"):
+            one.check(*pair)
+
+
+@given(st.data(), st.integers(1, 40), st.sampled_from([Fraction(1, 20), Fraction(1, 2), Fraction(9, 10)]))
+@settings(derandomize=True, deadline=None, max_examples=200)
+def test_what_is_ruled_out_is_what_lies_beyond_the_limit(data, n, alpha):
+    m = data.draw(st.integers(1, n))
+    share = data.draw(st.none() | st.fractions(Fraction(1, 4 * n), Fraction(m, n), max_denominator=4 * n))
+    found = data.draw(st.integers(0, m))
+    limit = upper_limit(Design(n, m, share), found, alpha)
+    stage = Stage(1, frozenset(range(m)), share, alpha)
+    assert not ruled_out(n, stage, Fraction(found), limit, counts=True)
+    assert ruled_out(n, stage, Fraction(found), limit + 1, counts=True)
+    total = data.draw(st.fractions(0, m, max_denominator=3))
+    above = upper_limit_of_sum(Design(n, m, share), total, alpha)
+    if above < n:
+        assert ruled_out(n, stage, total, above, counts=False)
+    if above - 1 >= total:
+        assert not ruled_out(n, stage, total, above - 1, counts=False)

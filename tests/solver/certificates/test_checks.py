@@ -28,7 +28,6 @@ from linkrisk.solver.certificates.core.families import (
 from linkrisk.solver.certificates.core.linkage import Linkage, conflict
 from linkrisk.solver.certificates.core.proofs import (
     check_inequalities,
-    given_up,
     half_inequality,
     least_given_up,
 )
@@ -150,32 +149,12 @@ def test_links_are_counted_as_by_definition(case, ties, direction):
 
 @pytest.mark.parametrize("kind", [Linkage, FastLinkage])
 def test_comparisons_too_near_for_doubles_are_exact(kind):
-    """A rival farther by a hair more than the tie, or less, than doubles can tell."""
     tied = 1.0 + 2.0**-36 + 2.0**-48  # and 2**-84 more, which no double has
     for rival, linked in ((tied, False), (np.nextafter(tied, 2.0), True)):
         records = Records(Files([[0.0]], [[1.0, float(rival)]], [0]), Problem(*CHOSEN, ["A"], {}))
         (one,) = records.attributes
         one.grain = 0.0
         assert kind(records, WeightedMean("A")).linked([Fraction(1)]) == [linked]
-
-
-@every_case
-def test_lost_rivals_leave_no_parameters(case):
-    """Where one rival is said to decide, no parameters put it beyond the tie."""
-    problem, linkage = compared(case, 3)
-    random = np.random.default_rng(1)
-    points = problem.aggregator.domain.sample(200, random)
-    some = 0
-    for block in range(linkage.records.blocks):
-        rivals = linkage.arrays.rivals(block)
-        other = linkage.arrays.distances(block, rivals)
-        partners = problem.aggregator.partners(problem.pair)[[block] * len(other)]
-        farther = problem.aggregator.rows(partners, other) @ points.T
-        for at, rival in enumerate(rivals.tolist()):
-            if linkage.never(block, rival):
-                some += 1
-                assert (farther[at] <= 1e-10).all()
-    assert some > 0
 
 
 # ---------------------------------------------------------------- domains
@@ -194,20 +173,6 @@ def test_nothing_passes_as_nowhere_positive_that_is_positive_somewhere(data):
         aggregator = make_aggregator(name, ("A", "B", "C"), k_additive=k)
         points = aggregator.domain.sample(50, np.random.default_rng(0))
         assert (points @ np.array(row, dtype=float)).max() <= 1e-9
-
-
-def test_measures_may_use_monotonicity():
-    """2 attributes: mu(A) - 2 mu(V) is nowhere positive, nor is mu(A) - mu(V), by mu(V) >= mu(A)."""
-    two, three = family("choquet", 2), family("choquet", 3)
-    assert not two.nowhere_positive([1, 0, -1][:3], (), 1)
-    assert two.nowhere_positive([1, 0, -1], (), 0)
-    assert not two.nowhere_positive([1, 1, -1], (), 0)
-    assert not two.nowhere_positive([2, 0, -1], [(1, 1, 1)], 0)
-    row = [1, 1, -2, 0, 0, 0, 0]  # mu(A) + mu(B) <= 2 mu(AB)
-    assert not three.nowhere_positive(row, (), 0)
-    assert three.nowhere_positive(row, [(1, 1, 1), (2, 0, 1)], 0)
-    for wrong in ([(1, 1, -1)], [(1, 0, 1)], [(0, 1, 1)], [(9, 1, 1)], [(1, 3, 1)], [(1, -1, 1)]):
-        assert not three.nowhere_positive(row, [*wrong, (1, 1, 1), (2, 0, 1)], 0)
 
 
 # ---------------------------------------------------------------- conflicts and simplex trees
@@ -281,34 +246,6 @@ def test_hitting_trees_prove_the_least_weight(seed):
         if all(any(hit[b] for b in core) for core in listed):
             for inequality in inequalities:
                 assert sum(c * hit[b] for b, c in inequality.coefficients.items()) >= inequality.least
-
-
-def test_a_gap_that_no_cut_closes_is_split():
-    """The twelve lines of the affine plane of order three: one third of each point will do, but not whole."""
-    points = [(x, y) for x in range(3) for y in range(3)]
-    lines = [
-        frozenset(at for at, (x, y) in enumerate(points) if (a * x + b * y) % 3 == c)
-        for a, b in ((1, 0), (0, 1), (1, 1), (1, 2))
-        for c in range(3)
-    ]
-    weight = dict.fromkeys(range(9), 1)
-    proof, proven = HittingTree(lines, weight, 5, 30.0).prove()
-    assert proven == least_hitting(lines, weight) == 5
-    listed = [lines[at] for at in proof["cores"]]
-    inequalities = [given_up(core) for core in listed]
-    least, leaves = least_given_up(Claim(proof["tree"], "tree"), inequalities, listed, weight)
-    assert least == 5
-    assert leaves > 2
-
-
-def test_a_tree_without_time_proves_what_it_has():
-    cores = [frozenset({k, (k + 1) % 5}) for k in range(5)]
-    weight = dict.fromkeys(range(5), 1)
-    proof, proven = HittingTree(cores, weight, 3, 0.0).prove()
-    listed = [cores[at] for at in proof["cores"]]
-    inequalities = check_inequalities(listed, Claim(proof["inequalities"], "inequalities"))
-    assert 0 <= proven <= 3
-    assert least_given_up(Claim(proof["tree"], "tree"), inequalities, listed, weight)[0] == proven
 
 
 def test_an_odd_cycle_is_a_half():

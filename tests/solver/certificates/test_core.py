@@ -43,7 +43,6 @@ def texts(column):
 
 
 def files_of(pair):
-    """A pair of files as the core takes it."""
     columns = {name: (False, texts(pair.masked[name])) for name in pair.masked.columns}
     columns |= {name: (True, texts(pair.original[name])) for name in pair.original.columns}
     values = [side.T.tolist() for side in (pair.original_values, pair.masked_values)]
@@ -51,7 +50,6 @@ def files_of(pair):
 
 
 def same(ours, theirs):
-    """Whether both verdicts say the same."""
     names = check.Verdict.__dataclass_fields__.keys() - {"family"}
     return all(getattr(ours, name) == getattr(theirs, name) for name in names)
 
@@ -74,7 +72,7 @@ def test_both_checkers_say_the_same_of_every_family_and_way_of_a_proof(honest):
 def test_both_checkers_refuse_the_same_forgeries(honest, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     random, outcomes = Random(7), {"both": 0, "neither": 0, "shown": 0}
-    for at in range(150):
+    for at in range(75):
         pair = honest[at % len(honest)]
         forged = mutated(pair.texts, Random(random.getrandbits(64)))
         ours = theirs = ""
@@ -93,7 +91,7 @@ def test_both_checkers_refuse_the_same_forgeries(honest, tmp_path, monkeypatch):
         else:
             assert bool(ours) == bool(theirs), (pair.label, ours, theirs)
             outcomes["neither" if ours else "both"] += 1
-    assert min(outcomes["both"], outcomes["neither"]) > 15
+    assert min(outcomes["both"], outcomes["neither"]) > 7
 
 
 def _read(text, path):
@@ -101,8 +99,7 @@ def _read(text, path):
     return claims.read_json(path)
 
 
-@pytest.mark.parametrize("label", ["weighted-mean", "choquet", "mahalanobis"])
-@pytest.mark.parametrize("strata", [None, "group"])
+@pytest.mark.parametrize(("label", "strata"), [("weighted-mean", "group"), ("choquet", None)])
 def test_samples_are_drawn_again_and_limits_follow(label, strata, monkeypatch):
     original, masked = frames(3, 40)
     for frame in (original, masked):
@@ -130,8 +127,9 @@ def test_samples_are_drawn_again_and_limits_follow(label, strata, monkeypatch):
             verify(claim, certificate, files, ("fit", "certificate"))
 
 
-@pytest.mark.parametrize("missing", ["nearest", "expected", "farthest"])
-@pytest.mark.parametrize("label", ["weighted-mean", "owa", "choquet", "mahalanobis-absolute"])
+@pytest.mark.parametrize(
+    ("label", "missing"), [("owa", "nearest"), ("choquet", "expected"), ("mahalanobis-absolute", "farthest")]
+)
 def test_missing_values_and_categories(label, missing):
     original, masked = mixed_frames(5, 16, numeric=2)
     numeric = [name for name in original if pd.api.types.is_numeric_dtype(original[name])]
@@ -153,7 +151,6 @@ def test_missing_values_and_categories(label, missing):
 
 
 def table_of(table, suppressed):
-    """A random table as the core takes it, and its two frames."""
     status = np.where(table.primary, "u", np.where(suppressed, "m", np.where(table.fixed, "z", "s")))
     columns = {
         "value": table.value,

@@ -18,7 +18,7 @@ import pytest
 from aggregator_cases import BY_LABEL
 from certified import kinds
 from forgeries import mutated
-from forgery_run import honest_pairs
+from forgery_run import honest_pairs, tries
 
 ROOT = Path(__file__).resolve().parents[3]
 SUPPORT = ROOT / "tests" / "support"
@@ -46,7 +46,6 @@ PROOFS = {
 
 
 def run(folder, seed, count):
-    """What became of so many forgeries, tried in a process of its own."""
     paths = os.pathsep.join([str(ROOT), str(SUPPORT)])
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "forgery_run.py"), str(seed), str(count)],
@@ -75,7 +74,6 @@ def check(report, count):
 
 
 def test_the_honest_pairs_hold_every_kind_of_proof(tmp_path, monkeypatch):
-    """Otherwise the forgeries would show nothing about the kinds that are missing."""
     monkeypatch.chdir(tmp_path)
     made, ties, methods, settings, units, room = {}, set(), set(), set(), set(), []
     for honest in honest_pairs():
@@ -107,8 +105,9 @@ def test_the_honest_pairs_hold_every_kind_of_proof(tmp_path, monkeypatch):
     assert sum(room) > len(room) / 2
 
 
-def test_a_hundred_forgeries(tmp_path):
-    check(run(tmp_path, 2, 100), 100)
+def test_a_hundred_forgeries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check(tries(2, 100), 100)
 
 
 @pytest.mark.slow

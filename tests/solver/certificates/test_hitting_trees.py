@@ -1,16 +1,28 @@
-"""The tree of a hitting set's proof, found alone or along the splits of an engine."""
+"""The tree of a hitting set's proof, and the whole units in which it weighs blocks."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkrisk.solver.certificates.core.claims import Claim
-from linkrisk.solver.certificates.core.proofs import check_inequalities, least_given_up
-from linkrisk.solver.certificates.writing.hitting import Hint, HittingTree, read_hint
+from linkrisk.solver.certificates.checking.simplex_kernels import LARGEST_TOTAL
+from linkrisk.solver.certificates.core.claims import Claim, Problem
+from linkrisk.solver.certificates.core.proofs import (
+    Inequality,
+    capped,
+    check_inequalities,
+    dual_value,
+    given_up,
+    least_given_up,
+)
+from linkrisk.solver.certificates.core.records import Files, Records
+from linkrisk.solver.certificates.writing.hitting import Hint, HittingTree, mended, read_hint
+from linkrisk.solver.certificates.writing.simplex import weight_unit
 
 quickly = settings(derandomize=True, max_examples=150, deadline=None)
 
@@ -79,3 +91,115 @@ def test_a_hint_about_a_block_without_cores_is_left_alone(given_up):
     proof, proven = HittingTree([frozenset({0, 1})], {0: 1, 1: 1, 9: 1}, 1, 10.0).prove(hint)
     assert proven == 1
     assert proof["tree"] == [["leaf", *proof["tree"][0][1:]]]
+
+
+# ---------------------------------------------------------------- weight units
+
+
+def weighed(weights):
+    """Records of which only the weights matter: doubles."""
+    chosen = ("weighted-mean", "original-to-masked", "strict", "none", "absolute", "nearest")
+    values = [[float(at) for at in range(len(weights))]]
+    columns = {"W": (True, [float(weight) for weight in weights])}
+    files = Files(values, values, range(len(weights)), columns)
+    return Records(files, Problem(*chosen, ["A"], {}, weight="W"))
+
+
+def in_units(weights, unit):
+    records = weighed(weights)
+    return {block: records.in_units(block, unit) for block in range(records.blocks)}
+
+
+@pytest.mark.parametrize(
+    ("weights", "unit", "whole"),
+    [
+        ([1, 1, 1], 1, [1, 1, 1]),
+        ([37.5, 37.5], Fraction(2, 75), [1, 1]),
+        ([20, 30, 50], Fraction(1, 10), [2, 3, 5]),
+        ([0.25, 1.5], 4, [1, 6]),
+        ([0.1, 0.1], Fraction(1) / Fraction(0.1), [1, 1]),
+        ([2.0**1000, 2.0**1001], Fraction(1, 2**1000), [1, 2]),
+        ([5e-324, 1e-323], 2**1074, [1, 2]),
+    ],
+)
+def test_units_of_which_all_weights_are_whole(weights, unit, whole):
+    exact = [Fraction(weight) for weight in weights]
+    found = weight_unit(exact, sum(exact))
+    assert found == unit
+    assert list(in_units(weights, found).values()) == whole
+
+
+@pytest.mark.parametrize("part", [1e-14, 1e-6, 0.7, 1.0])
+@pytest.mark.parametrize("spread", [1.0, 12.0, 400.0])
+def test_units_of_weights_that_have_none_in_common(part, spread):
+    """Room for the bound is what counts: what is heavier is as good as just above it."""
+    random = np.random.default_rng(3)
+    weights = [Fraction(weight) for weight in (10.0 ** random.uniform(-min(spread, 300), 2, 300)).tolist()]
+    bound = sum(weights) * Fraction(part)
+    unit = weight_unit(weights, bound)
+    whole = in_units(weights, unit)
+    light = sum(capped(whole, int(bound * unit)).values())
+    rounded = [units / unit - weights[block] for block, units in whole.items()]
+    assert light <= LARGEST_TOTAL
+    if any(rounded):
+        assert light >= LARGEST_TOTAL / 8
+    for more in rounded:
+        assert 0 <= more < min(1 / unit, bound * Fraction(1, 10**14))
+
+
+def test_a_unit_of_nothing():
+    assert weight_unit([], Fraction(0)) == 1
+    assert weight_unit([Fraction(1, 3), Fraction(1, 2)], Fraction(0)) == 6
+
+
+def test_how_many_blocks_a_bound_allows():
+    records = weighed([0.5, 3, 0.125, 0.25])
+    bounds = (0, Fraction(1, 8), Fraction(37, 100), Fraction(7, 8), Fraction(31, 8), 9)
+    assert [records.most_within(range(4), Fraction(bound)) for bound in bounds] == [0, 1, 1, 3, 4, 4]
+    assert records.most_within((0, 1, 3), Fraction(1)) == 2
+
+
+def test_light_blocks_are_not_lost_in_the_tolerance_of_a_program():
+    """Beside one of 2^58 units, cores of blocks of a few thousand: HiGHS prices them at nothing."""
+    weight = {0: 1 << 58, 1: 3000, 2: 5000, 3: 1 << 57, 4: 1 << 58}
+    cores = [frozenset({1, 2}), frozenset({0, 3}), frozenset({3, 4})]
+    least = 3000 + (1 << 57)
+    proof, proven = HittingTree(cores, weight, least, 30.0).prove()
+    assert proven == least
+    assert [line[0] for line in proof["tree"]] == ["leaf"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mended_multipliers_overload_no_block_and_leave_nothing_to_gain(seed):
+    random = np.random.default_rng(seed)
+    weight = {block: int(10 ** random.uniform(0, 17)) for block in range(8)}
+    cores = [
+        frozenset(random.choice(8, size=int(random.integers(2, 4)), replace=False).tolist()) for _ in range(9)
+    ]
+    inequalities: list[Inequality] = [given_up(core) for core in cores] + [given_up([0, 1, 2], 2)]
+    fixed = {3: True, 4: False} if seed % 2 else {}
+    unit = 1 if seed % 3 else 1 << 20
+    packing = {at: int(unit * 10 ** random.uniform(0, 17)) for at in range(0, 10, 2)}
+    found = mended(packing, inequalities, fixed, weight, unit)
+    load = dict.fromkeys(weight, 0)
+    for at, y in found.items():
+        assert y > 0
+        for block, coefficient in inequalities[at].coefficients.items():
+            load[block] += y * coefficient
+    rest = {block: unit * weight[block] - load[block] for block in weight if block not in fixed}
+    assert min(rest.values()) >= 0
+    for inequality in inequalities:
+        gone = sum(c for block, c in inequality.coefficients.items() if fixed.get(block))
+        free = [rest[block] for block in inequality.coefficients if block in rest]
+        assert inequality.least <= gone or not free or min(free) == 0
+    value = dual_value(unit, found.items(), inequalities, fixed, weight)
+    best = min(
+        sum(weight[block] for block in range(8) if chosen >> block & 1)
+        for chosen in range(256)
+        if all((chosen >> block & 1) == out for block, out in fixed.items())
+        and all(
+            sum(c * (chosen >> block & 1) for block, c in inequality.coefficients.items()) >= inequality.least
+            for inequality in inequalities
+        )
+    )
+    assert value <= best

@@ -1,22 +1,27 @@
-"""The command `verify`: what it prints, and its exit codes."""
+"""`verify`, as a command and as a function: what it says of a fit, its certificate and two files."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
 from aggregator_cases import BY_LABEL
-from certified import certified, frames
+from certified import certified
+from certified import frames as small_frames
+from fit_runs import frames
 
+from linkrisk import fit, verify
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.worst_case.operations.fit import fit
+from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.search_state import problem_system
 
 PAIR = ("--original", "original.csv", "--masked", "masked.csv")
@@ -28,9 +33,8 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def written(label="weighted-mean", **options):
-    """A certified pair as four files in the working folder."""
     made = certified(BY_LABEL[label], seed=3, **options)
-    for name, frame in zip(("original", "masked"), frames(3), strict=True):
+    for name, frame in zip(("original", "masked"), small_frames(3), strict=True):
         frame.to_csv(f"{name}.csv", index=False)
     Path("fit.json").write_text(json.dumps(made.fitted), encoding="utf-8")
     Path("proof.json").write_text(json.dumps(made.certificate), encoding="utf-8")
@@ -41,13 +45,8 @@ def many(count, word):
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def verify(*extra):
+def proves(*extra):
     return main(["verify", "fit.json", "--certificate", "proof.json", *extra])
-
-
-def rewrite(name, **values):
-    content = json.loads(Path(name).read_text(encoding="utf-8"))
-    Path(name).write_text(json.dumps({**content, **values}), encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def rewrite(name, **values):
 )
 def test_what_is_proved(capsys, label, family):
     made = written(label)
-    assert verify(*PAIR) == 0
+    assert proves(*PAIR) == 0
     out = re.sub(r"\d+\.\d s", "0.0 s", capsys.readouterr().out)
     lost, cores = len(made.certificate["proof"]["lost"]), len(made.certificate["proof"]["cores"])
     claims, answer = out.split("\n\n")
@@ -83,41 +82,11 @@ def test_what_is_proved(capsys, label, family):
 
 def test_expected_links_and_a_simplex_tree(capsys):
     made = written(ties="share", method="simplex-tree")
-    assert verify(*PAIR) == 0
+    assert proves(*PAIR) == 0
     out = capsys.readouterr().out
     links = made.fitted["expected_links"]
     assert f"proved: expected links {links:g}, at most {made.optimum:g}\n" in out
     assert "a simplex tree of" in out
-
-
-def test_a_certificate_that_does_not_hold(capsys):
-    made = written()
-    told = made.certificate["bound"]["linked_weight"]
-    rewrite("proof.json", bound={"unit": 1, "linked_weight": told - 1})
-    assert verify(*PAIR) == 1
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == (f"rejected: proof.json, bound: {told - 1} is claimed, the proof gives {told}\n")
-
-
-def test_a_fit_that_claims_more_than_is_proved(capsys):
-    made = written()
-    told = made.fitted["linked_upper_bound"]
-    rewrite("fit.json", linked_upper_bound=told - 1)
-    assert verify(*PAIR) == 1
-    captured = capsys.readouterr()
-    assert f"proved: no weighted mean links more than {told} of 7 records" in captured.out
-    expected = f"{told - 1}, but {told} are linked"
-    assert captured.err == f"rejected: fit.json, linked_upper_bound: {expected}\n"
-
-
-def test_other_files_than_those_of_the_fit(capsys):
-    written()
-    frames(4)[1].to_csv("masked.csv", index=False)
-    assert verify(*PAIR) == 1
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert re.search(r"^rejected: fit.json, records_table: row 1\b.*$", captured.err)
 
 
 @pytest.mark.parametrize(
@@ -145,7 +114,7 @@ def test_other_files_than_those_of_the_fit(capsys):
 def test_files_that_are_malformed(capsys, name, content, message):
     written()
     Path(name).write_text(content, encoding="utf-8")
-    assert verify(*PAIR) == 2
+    assert proves(*PAIR) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith(f"error: {message}")
     assert captured.err.count("\n") == 1
@@ -166,8 +135,8 @@ def test_every_part_of_the_certificate_is_needed(capsys):
             if isinstance(value, dict | list):
                 yield from keys(value, (*path, key))
 
-    for path in list(keys(made.certificate)):
-        for value in ("x", [], None, 1.5):
+    for at, path in enumerate(list(keys(made.certificate))):
+        for value in (("x", None), ([], 1.5))[at % 2]:
             content = json.loads(json.dumps(made.certificate))
             inner = content
             for key in path[:-1]:
@@ -176,7 +145,7 @@ def test_every_part_of_the_certificate_is_needed(capsys):
                 continue
             inner[path[-1]] = value
             Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
-            code = verify(*PAIR)
+            code = proves(*PAIR)
             captured = capsys.readouterr()
             assert code in (1, 2) or path[:2] in {("proof", "lost")}, (path, value)
             assert captured.err.count("\n") == (code != 0), captured.err
@@ -193,17 +162,16 @@ def test_every_part_of_the_certificate_is_needed(capsys):
 )
 def test_files_that_do_not_fit(capsys, extra, message):
     written()
-    assert verify(*extra) == 2
+    assert proves(*extra) == 2
     assert capsys.readouterr().err.startswith(f"error: {message}")
 
 
 def test_the_attributes_may_be_repeated():
     written()
-    assert verify(*PAIR, "--attributes", "V1,V2,V3", "--drop-constant") == 0
+    assert proves(*PAIR, "--attributes", "V1,V2,V3", "--drop-constant") == 0
 
 
 def proof_of(result, problem):
-    """A certificate with what a simplex tree proves."""
     system = problem_system(problem)
     content = certify(
         problem.files,
@@ -221,7 +189,7 @@ def test_the_embedded_pair_needs_no_files(capsys):
     chosen = {"attributes": ["texture_mean", "symmetry_mean"]}
     result = fit(engine="exact", time_limit=None, **chosen)
     proof_of(result, make_problem(options=ProblemOptions(**chosen)))
-    assert verify() == 0
+    assert proves() == 0
     named = "of the embedded pair (wdbc, first 400 records, microaggregated):\n"
     line = (
         f"{named}proved: no weighted mean links more than {result.linked} of 400 records (original-to-masked"
@@ -231,7 +199,7 @@ def test_the_embedded_pair_needs_no_files(capsys):
 
 @pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
 def test_records_by_id_some_without_a_partner(direction, capsys):
-    original, masked = frames(5, rows=9)
+    original, masked = small_frames(5, rows=9)
     original.insert(0, "ID", [f"r{k}" for k in range(9)])
     masked.insert(0, "ID", original["ID"])
     masked.drop(index=[2]).sample(frac=1.0, random_state=1).to_csv("masked.csv", index=False)
@@ -239,10 +207,90 @@ def test_records_by_id_some_without_a_partner(direction, capsys):
     options = {"id": "ID", "direction": direction}
     result = fit("original.csv", "masked.csv", engine="exact", time_limit=None, **options)
     proof_of(result, make_problem("original.csv", "masked.csv", ProblemOptions(**options)))
-    assert verify(*PAIR, "--id", "ID") == 0
+    assert proves(*PAIR, "--id", "ID") == 0
     assert f"no weighted mean links more than {result.linked} of 7 records" in capsys.readouterr().out
 
 
-def test_missing_files(capsys):
-    assert main(["verify", "nowhere.json", "--certificate", "proof.json"]) == 2
-    assert "nowhere.json cannot be read" in capsys.readouterr().err
+# ---------------------------------------------------------------- verifying
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    files = frames(3, 12)
+    return fit(*files, aggregator="choquet", certificate=True, time_limit=None), files
+
+
+def test_a_result_is_verified(fitted):
+    result, files = fitted
+    found = verify(result, *files)
+    assert found
+    assert (found.verified, found.rejected) == (True, None)
+    assert (found.linked, found.linked_upper_bound) == (result.linked, result.linked_upper_bound)
+    assert repr(found) == (
+        f"VerificationResult(verified: {result.linked} of 12 linked, at most {result.linked_upper_bound})"
+    )
+    content = json.loads(found.to_json())
+    assert content == found.to_dict()
+    assert content["proved"]["aggregator"] == "choquet"
+    assert content["proved"]["attributes"] == ["A", "B", "C"]
+    with pytest.raises(FrozenInstanceError):
+        found.verified = False
+
+
+def test_dictionaries_and_files_are_the_same(fitted, tmp_path):
+    result, files = fitted
+    fit_json, proof_json = tmp_path / "fit.json", tmp_path / "proof.json"
+    fit_json.write_text(result.to_json(), encoding="utf-8")
+    proof_json.write_text(json.dumps(result.certificate), encoding="utf-8")
+    expected = verify(result, *files).to_dict()["proved"]
+    for given, certificate in ((result.to_dict(), result.certificate), (fit_json, str(proof_json))):
+        assert verify(given, *files, certificate=certificate).to_dict()["proved"] == expected
+
+
+def test_a_claim_that_does_not_hold_is_an_answer(fitted):
+    result, files = fitted
+    bolder = {**result.to_dict(), "linked_upper_bound": result.linked_upper_bound - 1}
+    found = verify(bolder, *files, certificate=result.certificate)
+    assert not found
+    assert found.linked_upper_bound == result.linked_upper_bound
+    assert found.rejected.startswith("the fit, linked_upper_bound: ")
+    assert f"rejected: {found.rejected}" in repr(found)
+
+
+def test_other_files_are_rejected_altogether(fitted):
+    result, files = fitted
+    found = verify(result, files[0], files[1].iloc[::-1].reset_index(drop=True), row_by_row=True)
+    assert not found
+    assert found.verdict is found.linked is found.linked_upper_bound is None
+    assert json.loads(found.to_json())["proved"] is None
+    assert repr(found) == f"VerificationResult(rejected: {found.rejected})"
+
+
+def test_what_cannot_be_read(fitted):
+    result, files = fitted
+    missing = "there is no certificate: give with certificate the one that `fit` made in the same run"
+    for given, options, message in (
+        (FitResult.of(replace(result.worst, certificate=None)), {}, missing),
+        (result.to_dict(), {}, missing),
+        (3, {"certificate": {}}, "the fit is a int; give a result, a dictionary or a file name"),
+        (
+            result,
+            {"certificate": {}},
+            "the certificate has no 'format': it was not written by this version",
+        ),
+        (
+            {"seconds": float("nan")},
+            {"certificate": {}},
+            "the fit cannot be written as JSON: Out of range float values are not JSON compliant",
+        ),
+        (result, {"attributes": ["A"]}, "attributes: the fit is about A,B,C; leave the option out"),
+    ):
+        with pytest.raises(UsageError) as error:
+            verify(given, *files, **options)
+        assert str(error.value).startswith(message)
+
+
+def test_several_families_have_no_certificate():
+    files = frames(3, 8)
+    with pytest.raises(UsageError, match="the fit is about several families, and a certificate about one"):
+        verify(fit(*files, aggregator="all"), *files, certificate={})

@@ -1,15 +1,18 @@
-"""The incumbent: better solutions and sharper bounds only, in either sense, whoever brings them."""
+"""The incumbent, whoever brings what is better; what runs say to the logger."""
 
 from __future__ import annotations
 
+import logging
 import threading
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from fit_runs import frames
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linkrisk import fit
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import PROVEN, Incumbent, Sense
 from linkrisk.solver.run.progress import Progress
@@ -19,7 +22,6 @@ numbers = st.integers(-50, 50).map(float)
 
 
 def incumbent(sense=Sense.MAXIMISE, *, report=None):
-    """An incumbent of which nothing is known but that it lies between -100 and 100."""
     worst = -100.0 * sense.value
     return Incumbent(Clock(None), "none", worst, -worst, report, sense=sense)
 
@@ -100,7 +102,6 @@ def test_the_reporter_is_told_every_improvement_and_the_phase():
 
 
 def test_threads_may_write_at_once():
-    """The best of all is kept with its own value, and the trace is that of one incumbent."""
     made, ready = incumbent(), threading.Barrier(4)
 
     def write(thread):
@@ -122,3 +123,39 @@ def test_threads_may_write_at_once():
     assert made.bound == 100.0 - max(everything)
     assert [line[1] for line in made.trace] == sorted(line[1] for line in made.trace)
     assert [line[2] for line in made.trace] == sorted((line[2] for line in made.trace), reverse=True)
+
+
+# ---------------------------------------------------------------- logging
+
+
+def said(caplog, level):
+    return [record.getMessage() for record in caplog.records if record.levelno == level]
+
+
+def test_phases_improvements_and_the_end(caplog):
+    # A search that an earlier test has not waited for may still have something to say.
+    # The threads themselves: a new one may get the number of one that has ended meanwhile.
+    others = set(threading.enumerate()) - {threading.current_thread()}
+    with (
+        caplog.at_level(logging.DEBUG, logger="linkrisk"),
+        caplog.filtering(lambda _: threading.current_thread() not in others),
+    ):
+        result = fit(*frames(0, 60, noise=0.8), aggregator="choquet", work_limit=0.02)
+    assert result.limit == "work"
+    informed = said(caplog, logging.INFO)
+    assert informed[-1].endswith("work: the limit is 0.02 units")
+    assert informed[0].endswith(" s: compare")
+    assert any(text.endswith(" s: branch and cut") for text in informed)
+    improvements = [text.partition(": value ")[2] for text in said(caplog, logging.DEBUG)]
+    trace = [f"{linked:g}, bound {bound:g}" for _, linked, bound in result.details["trace"]]
+    assert len(trace) > 2
+    assert set(trace) <= set(improvements)
+    assert all(record.name.startswith("linkrisk.") for record in caplog.records)
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
+def test_a_level_is_kept(level, caplog):
+    with caplog.at_level(level, logger="linkrisk"):
+        fit(*frames(0))
+    assert all(record.levelno >= level for record in caplog.records)
+    assert bool(caplog.records) is (level == logging.INFO)

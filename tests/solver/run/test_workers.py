@@ -231,8 +231,6 @@ def test_work_ends_there_when_its_parent_is_gone(address, tmp_path):
 
 
 class MadeThere:
-    """Makes a number in other processes, and marks that; or nothing."""
-
     def __init__(self, folder: Path, number: int | None) -> None:
         self.folder, self.number, self.home = folder, number, os.getpid()
 
@@ -261,8 +259,6 @@ def test_workers_rebuild_what_they_can_once_each_and_get_the_rest(connection, tm
 
 @dataclass(frozen=True)
 class Piece:
-    """A task that needs a part."""
-
     part: int
     number: int
 
@@ -288,13 +284,6 @@ def test_every_task_has_its_part_and_every_part_its_worker(make):
     assert all(len(pids) == 1 for pids in holders.values())
     pids = [pid for who in holders.values() for pid in who]
     assert sorted(pids.count(pid) for pid in set(pids)) == [2, 2]
-
-
-@pytest.mark.usefixtures("two_workers")
-def test_a_part_that_is_alone_is_with_all_workers(connection):
-    workers = Cluster([10], connection, parted=True)
-    assert workers.placed(Piece(0, 0))[1] == connection.addresses
-    workers.close()
 
 
 def test_a_holder_that_dies_costs_no_answer(make, tmp_path):

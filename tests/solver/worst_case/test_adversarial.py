@@ -16,7 +16,6 @@ LONG = 60
 
 
 def hunt(kind, seed):
-    """One random pair and family: no search may prove less than anything reaches."""
     case = CASES[seed % len(CASES)]
     try:
         pair = nasty_pair(kind, 1000 * list(KINDS).index(kind) + seed)

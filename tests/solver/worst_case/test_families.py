@@ -1,11 +1,9 @@
-"""`fit` for several families at once: one table, one maximum, one JSON, one report; time shared out."""
+"""`fit` for several families: one table and one maximum, time shared out, bounds handed down."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +17,15 @@ from linkrisk import evaluate, fit
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.pair import make_pair
+from linkrisk.solver.documents.notebook import notebook
+from linkrisk.solver.documents.short import short_of
 from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.report.outside import for_external
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.worst_case.families import several
+from linkrisk.solver.schemas.intervals import says_more
+from linkrisk.solver.worst_case import families as searches
+from linkrisk.solver.worst_case.families import handed_down, several
 from linkrisk.solver.worst_case.result import FitResult
 
 ALL = ["weighted-mean", "owa", "choquet", "mahalanobis"]
@@ -45,11 +48,6 @@ CONTAINED = [("weighted-mean", "choquet"), ("owa", "choquet"), ("weighted-mean",
 )
 def test_names_in_the_order_of_search(asked, names):
     assert list(several(asked) or ()) == names
-
-
-@pytest.mark.parametrize("one", ["owa", "weighted-mean", "no-such-family"])
-def test_one_name_is_one_family(one):
-    assert several(one) is None
 
 
 @pytest.mark.parametrize(
@@ -155,13 +153,6 @@ def test_one_json_one_frame_and_a_readable_line_for_each():
     assert set(content["families"][1]) == set(single.content())
 
 
-def test_shared_ties_compare_expected_links():
-    results = fit(*frames(7, 12, twins=True), aggregator="all", ties="share")
-    content = results.to_dict()
-    expected = [result.details["expected_links"] for result in results.results.values()]
-    assert content["expected_links"] == max(expected) == results.worst.details["expected_links"]
-
-
 def test_a_family_that_cannot_take_the_attributes_is_a_row():
     random = np.random.default_rng(8)
     original = pd.DataFrame(random.normal(size=(12, 13)), columns=[f"V{k}" for k in range(13)])
@@ -205,33 +196,6 @@ def test_what_no_family_can_do(options, message):
     assert str(error.value).startswith(message)
 
 
-def test_ctrl_c_leaves_what_was_found(monkeypatch):
-    """Pressed after the first search: the others are not begun, and the first one's answer is kept."""
-    from linkrisk.solver.worst_case import families
-
-    whole = families.fit_one
-
-    def stop(*arguments):
-        fitted = whole(*arguments)
-        os.kill(os.getpid(), signal.SIGINT)
-        return fitted
-
-    monkeypatch.setattr(families, "fit_one", stop)
-    results = fit(*frames(11, 10), aggregator="all")
-    check_stopped(results)
-
-
-def test_ctrl_c_in_a_search_stops_all():
-    pressed = []
-
-    def press(progress):
-        if not pressed and progress.phase == "compare":
-            pressed.append(progress)
-            os.kill(os.getpid(), signal.SIGINT)
-
-    check_stopped(fit(*frames(11, 10), aggregator="all", on_progress=press))
-
-
 def test_stopped_before_the_search_leaves_the_interval_of_the_first():
     cancel = Cancel()
     cancel.cancel()
@@ -246,30 +210,7 @@ def check_stopped(results):
     assert [family.reason for family in results.families[1:]] == ["stopped before its search began"] * 3
 
 
-def test_time_is_shared_out_and_what_is_left_goes_to_the_next(monkeypatch):
-    from linkrisk.solver.worst_case import families
-
-    limits = []
-    whole = families.fit_one
-
-    def note(problem, request, clock, starts):
-        limits.append(clock.time_limit)
-        return whole(problem, request, clock, starts)
-
-    monkeypatch.setattr(families, "fit_one", note)
-    fit(*frames(12, 8), aggregator="all", time_limit=4000.0)
-    # Nothing takes long here: slices are of what is left of six tenths, and the last one has all, as no other
-    # one could use it.
-    assert limits == pytest.approx([600.0, 800.0, 1200.0, 4000.0], rel=0.1)
-    assert limits[3] < 4000.0
-    limits.clear()
-    fit(*frames(12, 8), aggregator="all", time_limit=None)
-    assert limits == [None] * 4
-
-
 class SlowEnds:
-    """Stands in for `time` in `solver.run.clock`: it passes only when it is told to."""
-
     def __init__(self):
         self.now = 0.0
 
@@ -375,3 +316,164 @@ def test_time_is_left_to_what_lists_records():
     assert replace(request, listed=0.05).clock(problem, 2).ends == pytest.approx(10.0 - 2 * 14 * 0.05)
     assert replace(request, page=1.0, certificate=True).clock(problem).ends == pytest.approx(10.0 - 1.0 - 2.5)
     assert replace(request, listed=9.0).clock(problem).ends == pytest.approx(7.0)
+
+
+# ---------------------------------------------------------------- handed down
+
+
+NAMES = ("weighted-mean", "owa", "choquet", "mahalanobis")
+
+
+def contains(outer, inner):
+    made = {name: make_aggregator(name, ("A", "B", "C")) for name in (outer, inner)}
+    return made[outer].lift_from(made[inner]) is not None
+
+
+@pytest.fixture(scope="module")
+def proven():
+    results = fit(*frames(5, 14, noise=0.9), aggregator="all")
+    assert results.proven
+    return results
+
+
+def opened(family, **changes):
+    result = family.result
+    details = {**result.details, "parts": {"parts": 2, "largest": 7, "searched": 2, "proven": 1}, **changes}
+    limit = changes.pop("limit", "time")
+    open_one = replace(
+        result, linked_upper_bound=result.records, status="feasible", limit=limit, details=details
+    )
+    return replace(family, result=open_one)
+
+
+def given(proven, open_ones, **changes):
+    return [opened(one, **changes) if one.aggregator in open_ones else one for one in proven.families]
+
+
+def test_a_bound_goes_to_what_its_family_contains_and_nowhere_else(proven):
+    choquet = proven.results["choquet"]
+    found = {
+        one.aggregator: one.result
+        for one in handed_down(given(proven, ("weighted-mean", "owa", "mahalanobis")), contains)
+    }
+    least = min(choquet.linked, proven.results["choquet"].linked_upper_bound)
+    for name in ("weighted-mean", "owa"):
+        result = found[name]
+        assert result.linked == proven.results[name].linked
+        assert result.linked_upper_bound == least
+        assert result.details["bound_from"] == "choquet"
+        assert "parts" not in result.details
+        # Proven only where this attack itself meets the bound.
+        assert result.proven == (result.linked == least)
+    assert found["mahalanobis"].linked_upper_bound == 14
+    assert "bound_from" not in found["mahalanobis"].details
+    assert found["choquet"] is choquet
+
+
+@pytest.mark.parametrize("changes", [{"margin": 1e-5}, {"limit": "ties"}])
+def test_what_is_about_other_distances_stays_as_it_is(proven, changes):
+    """A bound up to a margin, and one that an order of attributes has raised."""
+    rows = given(proven, ("weighted-mean",), **changes)
+    assert handed_down(rows, contains)[0].result is rows[0].result
+
+
+def test_expected_links_and_sums_of_weights_go_down_as_well():
+    results = fit(*frames(7, 12, twins=True), aggregator="all", ties="share")
+    rows = list(results.families)
+    rows[0] = opened(rows[0], expected_links_upper_bound=12.0)
+    found = handed_down(rows, contains)[0].result
+    assert found is not None
+    name = found.details["bound_from"]
+    assert found.interval[1] == results.results[name].interval[1] < 12.0
+
+
+def test_whose_bound_it_is_is_said_wherever_it_is_shown(proven):
+    rows = handed_down(given(proven, ("weighted-mean", "owa")), contains)
+    results = FitResult(tuple(rows), proven.details)
+    lines = str(results).splitlines()
+    assert sum("bound of the " in line for line in lines) == 2
+    assert any(line.endswith(", bound of the Choquet integral") for line in lines)
+    content = results.to_dict()
+    assert content["families"][1]["bound_from"] == "choquet"
+    words = "its bound is that of the Choquet integral, which contains it."
+    assert words in said(content)
+    outside = for_external(content)["worst_case"]["families"]
+    assert outside[1]["bound_from"] == "choquet"
+    assert "parts" not in content["families"][1]
+
+
+def test_a_card_says_no_share_of_all_where_there_is_no_bound(proven):
+    content = FitResult(tuple(given(proven, ("mahalanobis",))), proven.details).to_dict()
+    card = notebook(short_of(content))
+    assert "100.0 %" not in card
+    assert "these kinds: weighted mean, ordered weighted average (OWA), Choquet integral" in card
+
+
+# Searches
+
+
+class Slow:
+    """`fit_one` that gives a family no time at first, and notes who was searched and for how long."""
+
+    def __init__(self, monkeypatch, slow):
+        self.whole, self.slow, self.seen = searches.fit_one, slow, []
+        monkeypatch.setattr(searches, "fit_one", self)
+
+    def __call__(self, problem, request, clock, starts):
+        name = problem.aggregator.name
+        first = name not in [one for one, _ in self.seen]
+        self.seen.append((name, clock.time_limit))
+        used = clock.part(1e-9) if first and name in self.slow else clock
+        return self.whole(problem, request, used, starts)
+
+    @property
+    def order(self):
+        return [name for name, _ in self.seen]
+
+
+def test_the_rest_goes_to_the_family_that_decides(monkeypatch):
+    slow = Slow(monkeypatch, ("choquet", "mahalanobis"))
+    results = fit(*frames(5, 14, noise=0.9), aggregator="all", time_limit=4000.0)
+    assert slow.order[:4] == list(NAMES)
+    assert set(slow.order[4:]) <= {"choquet", "mahalanobis"}
+    assert slow.order[4:]
+    assert all(share > 1900.0 for _, share in slow.seen[4:])
+    assert results.proven
+
+
+def test_what_cannot_change_the_worst_case_is_not_searched_again(monkeypatch):
+    """The OWA is inside of the Choquet integral, whose bound is its own; and is not searched again."""
+    slow = Slow(monkeypatch, ("weighted-mean", "owa"))
+    results = fit(*frames(5, 14, noise=0.9), aggregator="all", time_limit=4000.0)
+    assert slow.order == list(NAMES)
+    assert results.proven
+    assert all(result.bounded for result in results.results.values())
+
+
+def test_a_second_search_knows_what_the_first_has_proved(monkeypatch):
+    files = frames(5, 14, noise=0.9)
+    alone = fit(*files, aggregator="choquet")
+    slow = Slow(monkeypatch, ("choquet",))
+    told = []
+    whole = slow.whole
+    slow.whole = lambda problem, request, clock, starts: (
+        told.append([start.bound for start in starts]) or whole(problem, request, clock, starts)
+    )
+    results = fit(*files, aggregator=["weighted-mean", "choquet", "mahalanobis"], time_limit=4000.0)
+    assert slow.order.count("choquet") == 2
+    assert all(np.isinf(bound) for bounds in told[:3] for bound in bounds)
+    assert told[3][0] <= 14.0
+    found = results.results["choquet"]
+    assert found.linked == alone.linked
+    seconds = [moment[0] for moment in found.details["trace"]]
+    assert seconds == sorted(seconds)
+    assert found.details["seconds"] <= results.details["seconds"] + 0.01
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "more"),
+    [(300, 1000, False), (300, 994, False), (300, 992, True), (992, 996, True), (1000, 1000, False)],
+)
+def test_a_bound_that_rules_out_hardly_anything_is_none(low, high, more):
+    """A hundredth of what lies between the attack and all; 99.4 % of all settles as little as 100 %."""
+    assert says_more(low, high, 1000.0) is more

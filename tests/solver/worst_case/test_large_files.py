@@ -15,7 +15,6 @@ from scipy import sparse
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import Ties, make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer, _smallest, best_on_lines
-from linkrisk.solver.engines.exact.simplex_conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.engines.steering import TreeSteering
@@ -39,7 +38,6 @@ def frames(seed, n=40, attributes=3, noise=0.8):
 
 
 def probed(pair, aggregator):
-    """Rows that grow, after the first look at all blocks."""
     clock = Clock(None)
     rows = GrowingRows(pair, aggregator, clock, 0)
     rows.probe(Incumbent(clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
@@ -130,24 +128,6 @@ def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     assert grown.linked == whole.linked
 
 
-@pytest.mark.usefixtures("virtual_time")
-def test_a_quadratic_form_on_growing_rows_agrees_with_all_rows():
-    options = {"aggregator": "mahalanobis", "engine": "exact", "time_limit": 6.0}
-    whole = fit(*frames(1, 60, noise=0.3), **options)
-    grown = fit(*frames(1, 60, noise=0.3), **options, steering=steered(most_unreduced=0))
-    assert grown.linked <= whole.linked_upper_bound
-    assert whole.linked <= grown.linked_upper_bound
-    assert grown.linked >= grown.details["baselines"]["euclid"]
-
-
-@pytest.mark.usefixtures("virtual_time")
-def test_more_records_than_a_big_c_model_can_hold():
-    """The exact engine takes what `milp` refuses, and its interval holds the best weights known."""
-    grown = steered(most_reduced=100_000)
-    result = fit(*frames(7, 500, 4, 0.2), engine="exact", time_limit=8.0, steering=grown)
-    assert result.details["baselines"]["euclid"] <= result.linked <= result.linked_upper_bound < 500
-
-
 @everywhere
 def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
     pair = make_pair(*files(9, 30))
@@ -159,13 +139,6 @@ def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
         distances = form(attribute_distances(pair.queries[block], pair.candidates, aggregator.differences))
         distances[pair.partner[block]] = np.inf
         assert distances[rival[block]] == pytest.approx(distances.min(), rel=1e-9)
-
-
-def test_one_candidate_has_no_rival():
-    pair = make_pair(np.array([[0.0], [1.0]]), np.array([[0.5], [2.0]]), np.array([0, -1]))
-    lonely = replace(pair, candidates=pair.candidates[:1])
-    aggregator = BY_LABEL["weighted-mean"].make(1)
-    assert Evaluator(lonely, 1).rank(aggregator.form(aggregator.equal())).rival.tolist() == [-1]
 
 
 # ---------------------------------------------------------------- many rows
@@ -202,33 +175,6 @@ def test_lines_are_the_same_on_dense_and_on_sparse_rows():
 
 
 # ---------------------------------------------------------------- conflicts in a simplex
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_no_point_of_a_simplex_links_more_than_conflicts_allow(seed):
-    random = np.random.default_rng(seed)
-    blocks, corners = 12, 3
-    block = np.repeat(np.arange(blocks), 2)
-    values = random.normal(size=(block.size, corners)) + 0.3
-    weight = random.choice([1.0, 0.5], size=blocks)
-    keep = np.arange(block.size)
-    points = random.dirichlet(np.full(corners, 0.7), size=20_000)
-    holds = np.minimum.reduceat(values @ points.T, np.arange(0, block.size, 2), axis=0) > 0.0
-    most = (weight @ holds).max()
-    for saving in (
-        matching_saving(values, keep, block, weight, np.inf, 10**9),
-        clique_saving(values, keep, block, weight, np.inf),
-    ):
-        assert weight.sum() - saving >= most - 1e-12
-    assert matching_saving(values, keep, block, weight, np.inf, 1) <= weight.max()
-
-
-def test_matching_pairs_what_excludes_each_other():
-    """Block 0 holds left of the middle only, block 1 right of it only, block 2 everywhere but at an end."""
-    values = np.array([[1.0, -1.1], [-1.1, 1.0], [1.0, -0.1]])
-    own, ones = np.arange(3), np.ones(3)
-    assert matching_saving(values, own, own, ones, np.inf, 100) == 1.0
-    assert matching_saving(values[[0, 2]], own[:2], own[:2], ones, np.inf, 100) == 0.0
 
 
 def test_subtrees_of_many_rows_prove_the_same():

@@ -1,7 +1,8 @@
-"""Limits of time and memory, and Ctrl-C: they end a run with both numbers and the parameters, and say so."""
+"""Limits of time, memory and work, Ctrl-C and tokens: they end a run with both numbers, and say so."""
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -13,27 +14,24 @@ import time
 from pathlib import Path
 
 import pytest
-from aggregator_cases import CASES, LABELS
-from fit_runs import check, frames, solve, steered
+from fit_runs import frames, steered
+from work_run import files, found
 
+from linkrisk import Cancel, compare, evaluate, fit, link
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
-from linkrisk.solver.linkage.operations.evaluate import evaluate
 from linkrisk.solver.run.clock import Clock
+from linkrisk.solver.run.errors import CancelledError, UsageError
+from linkrisk.solver.run.work import UNIT
 from linkrisk.solver.worst_case import search
-from linkrisk.solver.worst_case.operations.fit import fit
-
-everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
 
 def pair(n=60):
-    """Files that keep an engine busy for more than an instant."""
     return frames(0, n, noise=0.8)
 
 
 def valid(result, files):
-    """The numbers are an interval, and the parameters link what is claimed."""
     assert 0 <= result.linked <= result.linked_upper_bound <= result.records
     assert result.linked == evaluate(*files, parameters=result.to_dict()).linked
     return True
@@ -66,13 +64,6 @@ def test_a_memory_limit_that_is_reached_later(engine, monkeypatch):
     assert valid(result, files)
 
 
-def test_a_memory_limit_on_growing_rows():
-    files, grown = pair(), steered(most_unreduced=0)
-    result = fit(*files, engine="exact", aggregator="mahalanobis", memory_limit=1.0, steering=grown)
-    assert result.limit == "memory"
-    assert valid(result, files)
-
-
 @pytest.mark.parametrize(("megabytes", "grown"), [(0.0, True), (1e6, False)])
 def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monkeypatch):
     estimated = steered(always=0, building_share=math.inf, worth_sampling=0)
@@ -86,14 +77,6 @@ def test_rows_that_would_not_fit_into_memory_grow_instead(megabytes, grown, monk
     assert valid(result, files)
 
 
-def test_a_limit_that_is_not_reached_changes_nothing():
-    files = pair(n=20)
-    result = fit(*files, engine="exact", memory_limit=1e7)
-    assert result.proven
-    assert result.limit is None
-    assert result.linked == fit(*files, engine="exact").linked
-
-
 @pytest.mark.parametrize("where", ["problem_system", "attack"])
 def test_memory_that_cannot_be_had_ends_the_run_with_an_interval(where, monkeypatch):
     def refuse(*_, **__):
@@ -103,17 +86,6 @@ def test_memory_that_cannot_be_had_ends_the_run_with_an_interval(where, monkeypa
     files = pair()
     result = fit(*files, engine="exact", time_limit=20.0)
     assert result.limit == "memory"
-    assert valid(result, files)
-
-
-def test_an_engine_without_memory_leaves_the_attack(monkeypatch):
-    def refuse(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr(ExactEngine, "run", refuse)
-    files = pair()
-    result = fit(*files, engine="exact", time_limit=20.0)
-    assert (result.status, result.limit) == ("feasible", "memory")
     assert valid(result, files)
 
 
@@ -131,18 +103,6 @@ def test_the_command_line_says_that_memory_ran_out(tmp_path, capsys):
 # ---------------------------------------------------------------- time
 
 
-@everywhere
-@pytest.mark.usefixtures("virtual_time")
-def test_a_tiny_time_limit_gives_a_valid_interval(case):
-    files = frames(11, 60, 4, noise=1.0)
-    result = solve(case, files, time_limit=1e-6)
-    check(result, files)
-    assert (result.status, result.limit) == ("feasible", "time")
-    assert result.linked < result.linked_upper_bound
-    assert result.details["seconds"] < 5.0
-    assert result.details["time_limit"] == 1e-6
-
-
 def test_time_that_is_up_before_all_records_are_compared():
     files = pair()
     result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
@@ -157,7 +117,7 @@ def test_the_first_attack_is_counted_whatever_the_limit(monkeypatch):
     first = search.own_attacks
 
     def slow(*given):
-        time.sleep(1.0)
+        time.sleep(0.1)
         return first(*given)
 
     monkeypatch.setattr(search, "own_attacks", slow)
@@ -168,14 +128,10 @@ def test_the_first_attack_is_counted_whatever_the_limit(monkeypatch):
     assert valid(result, files)
 
 
-def test_no_time_limit():
-    result = fit(*frames(0), time_limit=None)
-    assert result.proven
-    assert result.details["time_limit"] is None
-
-
-@pytest.mark.parametrize("aggregator", ["weighted-mean", "owa", "choquet", "mahalanobis"])
-@pytest.mark.parametrize("grown", [False, True])
+@pytest.mark.parametrize(
+    ("aggregator", "grown"),
+    [("weighted-mean", True), ("owa", False), ("choquet", True), ("mahalanobis", False)],
+)
 def test_an_interval_whenever_time_ends(aggregator, grown, monkeypatch):
     """Whatever is being done at the n-th question to the clock."""
     hasty = steered(blocks_at_once=10, moment=0.0, always=0 if grown else 10**9, most_cells=0)
@@ -277,15 +233,6 @@ def test_a_search_that_goes_on_does_not_abort_the_process(ending):
     assert (done.returncode, done.stdout, done.stderr) == (0, "the answer\n", "")
 
 
-def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
-    def fail(*_, **__):
-        raise ZeroDivisionError("in the search")
-
-    monkeypatch.setattr(ExactEngine, "run", fail)
-    with pytest.raises(ZeroDivisionError, match="in the search"):
-        fit(*pair())
-
-
 # ---------------------------------------------------------------- Ctrl-C
 
 
@@ -301,7 +248,7 @@ def test_what_goes_wrong_in_the_search_is_raised(monkeypatch):
 )
 def test_ctrl_c_gives_what_is_known(choice, phase):
     """Early and late; with a backend in this process and with one in a child."""
-    files = frames(12, 200, 5, noise=1.2)
+    files = frames(12, 200 if choice["engine"] == "exact" else 80, 5, noise=1.2)
     pressed = []
 
     def press(progress):
@@ -315,3 +262,234 @@ def test_ctrl_c_gives_what_is_known(choice, phase):
     assert result.linked < result.linked_upper_bound
     assert valid(result, files)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# ---------------------------------------------------------------- cancel
+
+
+def long_pair(n=200):
+    return frames(12, n, 5, noise=1.2)
+
+
+def valid_and_stopped(result):
+    assert (result.status, result.limit) == ("interrupted", "user")
+    assert result.linked < result.linked_upper_bound <= result.records
+    assert result.linked == evaluate(*long_pair(result.records), parameters=result.to_dict()).linked
+    return True
+
+
+def test_another_thread_may_end_a_fit_that_runs_outside_the_main_thread():
+    cancel, reached, results = Cancel(), threading.Event(), []
+
+    def run():
+        told = lambda progress: progress.phase == "branch and cut" and reached.set()  # noqa: E731
+        results.append(
+            fit(*long_pair(), aggregator="choquet", time_limit=None, on_progress=told, cancel=cancel)
+        )
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert reached.wait(600.0)
+    cancel.cancel()
+    thread.join()
+    assert valid_and_stopped(results[0])
+
+
+def test_of_several_families_those_not_begun_are_left_out():
+    cancel = Cancel()
+
+    def look(progress):
+        if progress.phase == "branch and bound":
+            cancel.cancel()
+
+    result = fit(
+        *long_pair(), aggregator=["owa", "choquet"], time_limit=None, on_progress=look, cancel=cancel
+    )
+    assert [family.reason for family in result.families] == [None, "stopped before its search began"]
+    assert result.results["owa"].limit == "user"
+
+
+def test_a_certificate_is_not_begun_when_the_token_has_been_used():
+    cancel = Cancel()
+    cancel.cancel()
+    result = fit(*long_pair(60), cancel=cancel, certificate=True)
+    assert result.certificate is None
+    assert result.details["certificate"]["reason"] == "stopped before it was made"
+
+
+def test_a_comparison_ends_with_what_has_come_back():
+    cancel = Cancel()
+    result = compare(
+        *frames(0),
+        backends=["exact", "highs", "scipy"],
+        cancel=cancel,
+        on_progress=lambda told: told.about == "highs" and cancel.cancel(),
+    )
+    assert [row.name for row in result.rows] == ["exact", "highs"]
+    assert result.rows[0].status == "optimal"
+
+
+def test_a_competitor_that_is_running_is_stopped():
+    cancel = Cancel()
+    result = compare(
+        *long_pair(),
+        aggregator="choquet",
+        backends=["highs"],
+        time_limit=None,
+        start=False,
+        cancel=cancel,
+        on_progress=lambda told: told.about == "highs" and cancel.cancel(),
+    )
+    (row,) = result.rows
+    assert (row.status, row.limit) == ("interrupted", "user")
+
+
+def test_what_has_no_result_before_its_end_is_given_up():
+    cancel, files = Cancel(), frames(0)
+    learned = fit(*files).to_dict()
+    assert evaluate(*files, parameters=learned, cancel=cancel).linked == learned["linked"]
+    assert link(*files, method="prl", cancel=cancel).records == learned["records"]
+    cancel.cancel()
+    with pytest.raises(CancelledError, match=r"^the run was cancelled before there was a result$"):
+        evaluate(*files, parameters=learned, cancel=cancel)
+    with pytest.raises(CancelledError):
+        link(*files, method="prl", cancel=cancel)
+
+
+def test_a_token_ends_what_is_being_done(monkeypatch):
+    cancel, release = Cancel(), threading.Event()
+
+    def endless(*_, **__):
+        cancel.cancel()
+        release.wait()
+
+    monkeypatch.setattr("linkrisk.solver.linkage.operations.link.linkage_task", endless)
+    try:
+        with pytest.raises(CancelledError):
+            link(*frames(0), method="prl", cancel=cancel)
+    finally:
+        release.set()
+
+
+# ---------------------------------------------------------------- work limit
+
+
+PROGRAM = Path(__file__).parents[2] / "support" / "work_run.py"
+RUNS = {"weighted-mean": (150, 0.004), "owa": (150, 0.004), "choquet": (120, 0.15), "mahalanobis": (60, 0.3)}
+
+families = pytest.mark.parametrize("family", RUNS)
+
+
+@functools.cache
+def once(family):
+    return found(family, *RUNS[family])
+
+
+@families
+def test_the_same_seed_and_limit_give_the_same_answer(family, monkeypatch):
+    counts, _, work, trace = once(family)
+    assert counts[2:] == ["feasible", "work"]
+    assert work >= RUNS[family][1]
+    assert len(trace) > 2
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
+    assert found(family, *RUNS[family]) == once(family)
+
+
+def test_nor_does_the_machine_change_it():
+    """Another process, with one processor's threads, beside a loop that takes its time."""
+    path = [str(PROGRAM.parents[2]), os.environ.get("PYTHONPATH", "")]
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")}
+    chosen = ("weighted-mean", "mahalanobis")
+    arguments = [str(part) for family in chosen for part in (family, *RUNS[family])]
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        done = subprocess.run(
+            [sys.executable, PROGRAM, *arguments],
+            env={**os.environ, **one, "PYTHONPATH": os.pathsep.join(path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    finally:
+        busy.kill()
+        busy.wait()
+    assert json.loads(done.stdout) == {family: once(family) for family in chosen}
+
+
+@pytest.mark.parametrize("family", ["weighted-mean", "choquet"])
+def test_more_work_narrows_the_interval_and_enough_ends_it(family):
+    records = 24
+    low, high = 0, records
+    for units in (1e-6, 1e-3, 0.05, 1000.0):
+        result = fit(*files(records), aggregator=family, work_limit=units)
+        assert low <= result.linked <= result.linked_upper_bound <= high
+        low, high = result.linked, result.linked_upper_bound
+        assert result.linked == evaluate(*files(records), parameters=result.to_dict()).linked
+    assert result.proven
+    assert result.limit is None
+    assert result.details["work"] < 1000.0
+    assert result.interval == fit(*files(records), aggregator=family, time_limit=None).interval
+
+
+def test_time_limits_nothing_unless_it_is_asked_for():
+    both = fit(*files(40), aggregator="mahalanobis", work_limit=1000.0, time_limit=1e-6)
+    assert (both.limit, both.details["time_limit"]) == ("time", 1e-6)
+    alone = fit(*files(20), work_limit=1000.0)
+    assert (alone.limit, alone.details["time_limit"], alone.details["work_limit"]) == (None, None, 1000.0)
+    neither = fit(*files(20)).details
+    assert neither["time_limit"] == 120.0
+    assert not {"work", "work_limit"} & set(neither)
+
+
+def test_rows_that_grow_are_counted_too():
+    grown = steered(most_unreduced=0)
+    first = found("mahalanobis", 60, 0.2, steering=grown)
+    assert first[0][3] == "work"
+    assert found("mahalanobis", 60, 0.2, steering=grown) == first
+
+
+def test_several_families_share_the_work():
+    results = [fit(*frames(0, 40, noise=0.8), aggregator="all", work_limit=0.4) for _ in range(2)]
+    first, again = (
+        [(r.interval, r.parameters, r.limit, r.details["work"]) for r in result.results.values()]
+        for result in results
+    )
+    assert first == again
+    assert len(first) == 4
+    assert results[0].details["work_limit"] == 0.4
+    assert results[0].details["work"] >= sum(work for *_, work in first) - 1e-5
+
+
+def test_the_command_line_takes_a_work_limit_and_says_that_it_came(tmp_path, capsys):
+    for name, frame in zip(("original", "masked"), files(80), strict=True):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    given = [f"--{name}={tmp_path / name}.csv" for name in ("original", "masked")]
+    target = tmp_path / "fit.json"
+    report = tmp_path / "fit.html"
+    command = ["fit", *given, "--work-limit", "0.001", "--json", str(target), "--report", str(report)]
+    assert main(command) == 0
+    assert "not proven: the work limit was reached; a larger --work-limit" in capsys.readouterr().out
+    content = json.loads(target.read_text(encoding="utf-8"))
+    assert (content["limit"], content["work_limit"], content["time_limit"]) == ("work", 0.001, None)
+    assert "work limit" in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"work_limit": 1.0, "engine": "milp"},
+            "the work of the engine milp is done by its optimiser, which is not counted: use engine='exact', "
+            "or time_limit",
+        ),
+    ],
+)
+def test_work_limits_that_make_no_sense(options, message):
+    with pytest.raises(UsageError) as error:
+        fit(*files(10), **options)
+    assert str(error.value) == message
+
+
+def test_a_unit_is_what_the_guide_says():
+    page = (PROGRAM.parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
+    assert f"{UNIT / 1e6:.0f} million operations" in page

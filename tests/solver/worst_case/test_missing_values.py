@@ -28,7 +28,6 @@ rules = pytest.mark.parametrize("rule", list(Missing), ids=str)
 
 
 def lacking(seed, n, attributes=3, share=0.2, noise=0.6):
-    """Two files in which some values are missing, two known ones at least in every column."""
     random = np.random.default_rng(seed)
     original = random.normal(size=(n, attributes))
     masked = original + noise * random.normal(size=(n, attributes))
@@ -89,7 +88,6 @@ def test_orders_compare_by_definition(rule, ranked):
 @rules
 @pytest.mark.parametrize("mixed", [False, True], ids=["numbers", "categories"])
 def test_fit_and_its_certificate(case, rule, mixed):
-    """The certificate proves the bound, by code that shares nothing; and no other rule passes for it."""
     tables = [pd.DataFrame(values, columns=["a", "b", "c"]) for values in lacking(3, 16)]
     options = {"aggregator": case.name, **case.options, "missing": rule.value}
     if mixed:

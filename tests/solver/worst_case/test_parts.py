@@ -21,7 +21,6 @@ from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run import limits
 from linkrisk.solver.run.clock import Clock, Limit
-from linkrisk.solver.run.interruption import Cancel
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.worst_case import parts, single_fit
 from linkrisk.solver.worst_case.parts import Part, PartSearch, UntilHopeless, search_whole
@@ -131,7 +130,6 @@ def test_no_sum_is_below_an_order_of_the_whole_file(family):
 
 
 def searched(bound, linked):
-    """A search of three blocks that found this."""
     empty = np.empty(0)
     return PartSearch(np.arange(3), empty, linked, bound, np.zeros(3, bool), 0.1, Proof("lost"), None)
 
@@ -207,13 +205,6 @@ def test_its_clock_tells_the_run_and_is_told():
     assert not first.ended_early
 
 
-def test_a_narrow_gap_ends_no_search():
-    result, _ = in_parts(noisy(), steering=replace(STEERING, parts=replace(PARTS, wide=1.0)))
-    assert result.proven
-    assert not {"parts", "all again"} & set(result.details["phases"])
-    assert "parts" not in result.details
-
-
 # ---------------------------------------------------------------- limits
 
 
@@ -231,26 +222,6 @@ def test_the_same_work_gives_the_same_answer(family, work, monkeypatch):
     one = found()
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
     assert found() == one
-
-
-def stopped_in(phase, stop):
-    def report(progress):
-        if progress.phase == phase and progress.work.startswith("2 of"):
-            stop()
-
-    return report
-
-
-def test_a_token_in_the_middle_leaves_a_bound_that_holds(monkeypatch):
-    hopeless(monkeypatch)
-    cancel = Cancel()
-    result = fit(
-        *files_of("mahalanobis"), aggregator="mahalanobis", steering=STEERING, time_limit=60.0,
-        cancel=cancel, on_progress=stopped_in("parts", cancel.cancel),
-    )  # fmt: skip
-    assert (result.status, result.limit) == ("interrupted", "user")
-    assert result.linked <= optimum("mahalanobis", "strict") <= result.linked_upper_bound
-    assert result.details["parts"]["searched"] >= 2
 
 
 @pytest.mark.parametrize("phase", ["branch and cut", "parts"])

@@ -1,24 +1,29 @@
-"""What the exact engine proves in floating point is proven once more, exactly, by its certificate."""
+"""What the exact engine proves is proven exactly by its certificate; less is done for unknown domains."""
 
 from __future__ import annotations
 
 import json
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import CERTIFIABLE
-from exact_runs import files, start
+from exact_runs import engine, files, start
 from hunting.kinds import KINDS
 from pairwise import pairwise
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.formulations.errors import FormulationError
+from linkrisk.formulations.linkage.aggregators.weighted_mean import WeightedMean
+from linkrisk.formulations.linkage.domains import Domain, Polytope, Simplex
+from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.certificates.checking.verify import verify
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
 from linkrisk.solver.engines.base import EngineOptions, Proof
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.hitting_search import HittingSearch
+from linkrisk.solver.engines.exact.treatments import TREATMENTS, treatment
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.worst_case.answers import records_table
@@ -33,7 +38,6 @@ def problem_of(case, original, masked, **options):
 
 
 def run_of(problem, search):
-    """A run of the engine or of hitting sets alone, and what its bound rests on."""
     made = start(problem.pair, problem.aggregator)
     made.system = problem_system(problem)
     if search == "engine":
@@ -47,7 +51,6 @@ def run_of(problem, search):
 
 
 def verdict_of(problem, made, proof):
-    """Write the certificate and check it, as `verify` does."""
     aggregator, incumbent = problem.aggregator, made.incumbent
     theta = aggregator.domain.exact(incumbent.solution)
     evaluation = made.evaluator.rank(aggregator.form(theta))
@@ -131,3 +134,55 @@ def test_many_bounds_on_nasty_files_are_certified(kind):
     for seed in range(4, 60):
         weaker = nasty_certificate(kind, CERTIFIABLE[seed % len(CERTIFIABLE)], seed)
         assert weaker is None or weaker <= 1e-6
+
+
+# ---------------------------------------------------------------- treatments
+
+
+class _SameAsSimplex:
+    def __init__(self, dimension):
+        self.dimension, self.simplex = dimension, Simplex(dimension)
+
+    @property
+    def rows(self):
+        return self.simplex.rows
+
+    def chord(self, theta, direction):
+        return self.simplex.chord(theta, direction)
+
+    def cuts(self, theta):
+        return self.simplex.cuts(theta)
+
+    def repair(self, theta):
+        return self.simplex.repair(theta)
+
+    def exact(self, theta):
+        return self.simplex.exact(theta)
+
+    def sample(self, count, generator):
+        return self.simplex.sample(count, generator)
+
+
+class SomeDomain(_SameAsSimplex, Domain):
+    """Of which no more is known than that it is one."""
+
+
+class SomePolytope(_SameAsSimplex, Polytope):
+    """Of which no more is known than its rows."""
+
+
+@pytest.mark.parametrize("kind", [SomeDomain, SomePolytope])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_type_of_which_less_is_known_is_searched_with_less_and_ends_alike(kind, seed):
+    class Plain(WeightedMean):
+        @cached_property
+        def domain(self):
+            return kind(self.dimension)
+
+    pair = make_pair(*files(seed, n=9))
+    usual, plain = (engine(pair, make(("A", "B", "C"))) for make in (WeightedMean, Plain))
+    found = treatment(kind(3))
+    assert found is TREATMENTS[Domain if kind is SomeDomain else Polytope]
+    assert found.tree is None
+    assert (plain.incumbent.value, plain.incumbent.bound) == (usual.incumbent.value, usual.incumbent.bound)
+    assert plain.incumbent.proven

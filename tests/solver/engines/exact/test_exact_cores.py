@@ -1,25 +1,35 @@
-"""Cores: what is called infeasible is infeasible, and what is called linked can be linked."""
+"""Cores: what is called infeasible is so, what is called linked can be linked; the Mahalanobis form's own."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import product
+from concurrent.futures import ThreadPoolExecutor
 
-import brute_force as plain
 import brute_optimum
 import numpy as np
 import pytest
-from aggregator_cases import CASES, POLYTOPES
-from exact_runs import exact_rows, files, nasty_pair, unit_rows
-from scipy.optimize import linprog
+from aggregator_cases import BY_LABEL, CASES, POLYTOPES
+from exact_runs import files, unit_rows
+from hypothesis import given
+from hypothesis import strategies as st
 
 from linkrisk.formulations.linkage.block_system import block_system
+from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.engines.attacks.scoring import Scorer
-from linkrisk.solver.engines.exact.cores import LinearCoreFinder
+from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.base import CoreProof
+from linkrisk.solver.engines.exact import spectrahedron as semidefinite_cores
+from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder, few_multipliers, null_vector
 from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
-from linkrisk.solver.linkage.evaluator import Evaluator
+from linkrisk.solver.engines.exact.spectrahedron_margin import (
+    factorise,
+    invert,
+    largest_eigenvalue,
+    room,
+    solve,
+    widest_margin,
+)
+from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 
 OWN = [(case, PolytopeCoreFinder if case in POLYTOPES else SemidefiniteCoreFinder) for case in CASES]
@@ -43,83 +53,8 @@ def questions(finder, seed, count=12):
         yield np.sort(random.choice(open_blocks, size=size, replace=False))
 
 
-def combination(finder, pair, case, proof):
-    """The rows of a proof added up exactly, in the parameters of the oracle."""
-    system = finder.system
-    total = None
-    for row, multiplier in zip(proof.rows.tolist(), proof.multipliers.tolist(), strict=True):
-        share = Fraction(multiplier) / Fraction(float(system.length[row]))
-        own = exact_rows(pair, case, int(system.block[row]))[int(system.rival[row])]
-        total = [
-            share * x + (0 if total is None else before) for x, before in zip(own, total or own, strict=True)
-        ]
-    return total
-
-
-def corners(case, n):
-    """Extreme points of the domain, where they are easy to list: corners of a simplex, 0-1 measures."""
-    if case.label in ("weighted-mean", "owa"):
-        return np.eye(n, dtype=int).tolist()
-    sets = plain.subsets(n)
-    monotone = [(a, b) for a in range(len(sets)) for b in range(len(sets)) if sets[a] < sets[b]]
-    tables = (values for values in product((0, 1), repeat=len(sets)) if values[-1] == 1)
-    return [values for values in tables if all(values[a] <= values[b] for a, b in monotone)]
-
-
-def assert_nowhere_positive(case, n, row):
-    """No parameters of the family give this row a positive value."""
-    largest = max(abs(x) for x in row)
-    scaled = np.array([float(x / largest) for x in row])
-    family = case.family(n)
-    if case.label in ("weighted-mean", "owa", "choquet"):
-        for corner in corners(case, n):
-            assert sum(x * value for x, value in zip(row, corner, strict=True)) < 0
-    elif family.cone is not None:
-        matrix = np.zeros((n, n))
-        matrix[np.triu_indices(n)] = scaled / np.where(np.equal(*np.triu_indices(n)), 1.0, 2.0)
-        assert np.linalg.eigvalsh(matrix + np.triu(matrix, 1).T)[-1] <= 1e-14
-    else:
-        answer = linprog(
-            -scaled,
-            A_ub=family.upper,
-            b_ub=family.limit,
-            A_eq=family.equal,
-            b_eq=family.value,
-            bounds=[(None, None)] * len(row),
-        )
-        assert -answer.fun <= 1e-9
-
-
-@everywhere
-@pytest.mark.parametrize("data", ["normal", "halves", "whole numbers", "mirrored", "nearly duplicates"])
-def test_every_answer_is_right(case, kind, data):
-    decided = 0
-    for seed in range(3):
-        pair = nasty_pair(data, 7 + seed)
-        n = pair.queries.shape[1]
-        finder = finder_of(pair, case.make(n), kind)
-        if not finder.system.open_blocks.size:
-            continue
-        for blocks in questions(finder, seed):
-            answer = finder.ask(blocks)
-            asked = finder.system.open_blocks[blocks]
-            if answer.theta is not None:
-                decided += 1
-                theta = finder.system.aggregator.domain.repair(answer.theta)
-                form = finder.system.aggregator.form(theta)
-                assert Evaluator(pair, 1).count(form).linked[asked].all()
-            if answer.core is not None:
-                decided += 1
-                assert answer.core <= set(blocks.tolist())
-                assert (answer.proof.multipliers >= 0.0).all()
-                assert answer.core == set(finder.system.row_open[answer.proof.rows].tolist())
-                assert_nowhere_positive(case, n, combination(finder, pair, case, answer.proof))
-    assert decided > 0
-
-
 @everywhere
 def test_what_can_be_linked_is_told_from_what_cannot(case, kind):
-    """An independent program about all rivals comes to the same answers."""
     pair = make_pair(*files(5, 14, 3, 1.4))
     family = case.family(3)
     finder = finder_of(pair, case.make(3), kind)
@@ -142,7 +77,7 @@ def test_a_shrunk_core_is_smaller_and_still_one(case, kind):
     whole = finder.ask(np.arange(finder.system.open_blocks.size))
     shrunk = finder.shrink(whole, sorted(whole.core))
     assert shrunk.core <= whole.core
-    assert_nowhere_positive(case, 2, combination(finder, pair, case, shrunk.proof))
+    assert finder.ask(np.array(sorted(shrunk.core), dtype=np.intp)).core is not None
     for block in shrunk.core:  # no block of it can be spared
         fewer = np.array(sorted(shrunk.core - {block}), dtype=np.intp)
         assert finder.ask(fewer).theta is not None
@@ -164,15 +99,254 @@ def test_questions_after_the_end_stay_open(case, kind):
     assert answer.core is None
 
 
-@pytest.mark.parametrize(("case", "kind"), OWN, ids=[case.label for case, _ in OWN])
-def test_both_finders_agree(case, kind):
-    """HiGHS (with cuts by eigenvectors) and compiled code never contradict each other."""
-    pair = make_pair(*files(9, 14, 3, 1.2))
-    linear, own = (finder_of(pair, case.make(3), kind) for kind in (LinearCoreFinder, kind))
-    cores = 0
-    for blocks in questions(linear, 3, 30):
-        first, second = linear.ask(blocks), own.ask(blocks)
-        assert first.theta is None or second.core is None
-        assert second.theta is None or first.core is None
-        cores += first.core is not None and second.core is not None
-    assert cores > 0
+# ---------------------------------------------------------------- semidefinite
+
+
+ATTRIBUTES = 3
+
+
+@pytest.fixture(scope="module")
+def system():
+    pair = make_pair(*files(5, 40, ATTRIBUTES, 1.2))
+    return block_system(pair, BY_LABEL["mahalanobis"].make(ATTRIBUTES))
+
+
+def semidefinite_finder(system, seconds=None, **steering):
+    return SemidefiniteCoreFinder(system, Scorer(system), Clock(seconds), FinderSteering(**steering))
+
+
+def answers(finder, seed=1, count=25):
+    random = np.random.default_rng(seed)
+    blocks = finder.system.open_blocks.size
+    found = []
+    for _ in range(count):
+        asked = np.sort(random.choice(blocks, size=random.integers(1, blocks), replace=False))
+        answer = finder.ask(asked)
+        if answer.core is not None:
+            answer = finder.shrink(answer, random.permutation(sorted(answer.core)).tolist())
+        found.append((asked, answer))
+    return found
+
+
+def described(found):
+    return [(None if a.theta is None else a.theta.tolist(), a.core) for _, a in found]
+
+
+def test_answers_hold_on_all_rows(system):
+    first, second = np.triu_indices(ATTRIBUTES)
+    kinds = set()
+    for asked, answer in answers(semidefinite_finder(system)):
+        kinds.add(answer.core is None)
+        if answer.core is None:
+            rows = system.values[np.isin(system.row_open, asked)]
+            assert (rows @ answer.theta > STRICT).all()
+        else:
+            assert answer.core <= set(asked.tolist())
+            combined = answer.proof.multipliers @ system.values[answer.proof.rows]
+            assert (answer.proof.multipliers > 0.0).all()
+            assert answer.proof.multipliers.sum() == pytest.approx(1.0)
+            assert largest_eigenvalue(combined, first, second) < -1e-14
+    assert kinds == {True, False}
+
+
+def test_two_threads_answer_as_one_does(system):
+    alone = [described(answers(semidefinite_finder(system), seed)) for seed in (1, 2)]
+    with ThreadPoolExecutor(2) as pool:
+        together = pool.map(lambda seed: described(answers(semidefinite_finder(system), seed)), (1, 2))
+    assert list(together) == alone
+
+
+def test_pauses_to_ask_the_clock_change_nothing(system):
+    whole = described(answers(semidefinite_finder(system)))
+    assert described(answers(semidefinite_finder(system, cells_at_once=1))) == whole
+
+
+def opposite(touch):
+    original = np.array([[0.0, 0.0], [10.0, 10.0]])
+    masked = np.array([[1.0, 0.0], [10.0, 11.0]])
+    rivals = np.array([[0.0, 1.0 - touch], [11.0 - touch, 10.0]])
+    return make_pair(
+        original, np.vstack([masked, rivals]), np.arange(2), standardisation=Standardisation.NONE
+    )
+
+
+@pytest.mark.parametrize("touch", [1e-9, 1e-7, 1e-5, 1e-3])
+def test_records_that_exclude_each_other_by_little(touch):
+    system = block_system(opposite(touch), BY_LABEL["mahalanobis"].make(2))
+    answer = semidefinite_finder(system).ask(np.arange(2))
+    assert answer.core == {0, 1}
+
+
+def test_the_linear_program_has_the_last_word(system, monkeypatch):
+    """Where the steps prove nothing, a core of the linear program is taken, if its multipliers prove it."""
+    finder = semidefinite_finder(system)
+    blocks = np.arange(system.open_blocks.size)
+    proof = finder.ask(blocks).proof
+    nothing = np.empty(0, dtype=np.intp)
+    touching = (semidefinite_cores.TOUCHING, np.empty(0), proof.rows, np.empty(0))
+    monkeypatch.setattr(semidefinite_cores, "ask", lambda *_: touching)
+    monkeypatch.setattr(LinearCoreFinder, "ask", lambda *_: Answer(proof=proof))
+    assert finder.ask(blocks).core == set(system.row_open[proof.rows].tolist())
+    false = CoreProof(proof.rows[:1], np.ones(1), nothing)
+    monkeypatch.setattr(LinearCoreFinder, "ask", lambda *_: Answer(proof=false))
+    assert finder.ask(blocks) == Answer()
+
+
+# ---------------------------------------------------------------- margin
+
+
+NEVER = np.inf
+
+
+def matrix_of(theta, n):
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n)] = theta
+    return matrix + np.triu(matrix, 1).T
+
+
+def some_rows(seed, many, n):
+    rows = np.random.default_rng(seed).normal(size=(many, n * (n + 1) // 2))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def solved(rows, n, enough=NEVER, proven=-NEVER):
+    first, second = np.triu_indices(n)
+    theta, multipliers = widest_margin(rows, first, second, enough, proven)
+    matrix = matrix_of(theta, n)
+    assert np.linalg.eigvalsh(matrix)[0] >= -1e-15
+    assert np.trace(matrix) == pytest.approx(1.0)
+    assert (multipliers >= 0.0).all()
+    assert multipliers.sum() == pytest.approx(1.0)
+    return (rows @ theta).min(), largest_eigenvalue(multipliers @ rows, first, second)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_the_largest_value_of_a_row_is_attained_by_an_eigenvector(n, seed):
+    row = np.random.default_rng(seed).normal(size=n * (n + 1) // 2)
+    first, second = np.triu_indices(n)
+    largest = largest_eigenvalue(row, first, second)
+    family = brute_optimum.bilinear_family(n)
+    vectors = np.random.default_rng(1).normal(size=(400, n))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    values = [row @ (v[first] * v[second]) for v in vectors]
+    assert max(values) <= largest + 1e-12
+    if n <= 2:
+        assert max(values) == pytest.approx(largest, abs=1e-3)
+    assert family.equal @ np.outer(vectors[0], vectors[0])[first, second] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("many", [1, 2, 6, 20])
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_matrix_and_multipliers_meet(n, many, seed):
+    """Any matrix is a lower bound and any multipliers are an upper bound: where they meet is the optimum."""
+    margin, bound = solved(some_rows(seed, many, n), n)
+    assert margin <= bound + 1e-12
+    assert bound - margin <= 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_stops_once_the_sign_is_known(seed):
+    rows = some_rows(seed, 8, 3)
+    margin, bound = solved(rows, 3, 1e-9, -2e-14)
+    widest, _ = solved(rows, 3)
+    if widest > 1e-6:
+        assert margin > 1e-9
+        assert margin >= 0.25 * widest
+    elif widest < -1e-6:
+        assert bound < -1e-14
+
+
+@pytest.mark.parametrize("touch", [0.0, 1e-13, 1e-11, 1e-9, 1e-7])
+def test_rows_that_all_but_exclude_each_other(touch):
+    """Opposite rows less a little: the margin is zero less that, and no multipliers may claim more."""
+    row = some_rows(3, 1, 3)[0]
+    unit = np.equal(*np.triu_indices(3)).astype(float)
+    rows = np.array([row - touch * unit, -row - touch * unit])
+    margin, bound = solved(rows, 3, 1e-9, -2e-14)
+    assert margin <= -touch + 1e-15
+    assert bound >= -touch - 1e-15
+
+
+# ---------------------------------------------------------------- definite
+
+
+sizes = pytest.mark.parametrize("n", [1, 2, 5, 13])
+
+
+def definite(seed, n):
+    parts = np.random.default_rng(seed).normal(size=(n + 2, n))
+    return parts.T @ parts
+
+
+def symmetric(seed, n):
+    parts = np.random.default_rng(seed).normal(size=(n, n))
+    return parts + parts.T
+
+
+@sizes
+def test_systems_and_inverses_agree_with_lapack(n):
+    matrix, right = definite(1, n), np.random.default_rng(2).normal(size=n)
+    factor, inverse, x = np.zeros((n, n)), np.empty((n, n)), right.copy()
+    assert factorise(matrix, factor)
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), rtol=1e-10)
+    solve(factor, x)
+    np.testing.assert_allclose(matrix @ x, right, atol=1e-10)
+    invert(factor, inverse)
+    np.testing.assert_allclose(inverse @ matrix, np.eye(n), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "matrix", [[[0.0]], [[-1.0]], [[np.nan]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]]
+)
+def test_a_matrix_that_is_not_definite_has_no_factor(matrix):
+    matrix = np.array(matrix)
+    assert not factorise(matrix, np.empty_like(matrix))
+
+
+@sizes
+@pytest.mark.parametrize("seed", range(8))
+def test_the_room_is_inside_and_not_much_too_short(n, seed):
+    matrix, change = definite(seed, n), 3.0 * symmetric(seed + 100, n)
+    length = room(matrix, change, 1.0, np.empty((n, n)), np.empty((n, n)))
+    assert np.linalg.eigvalsh(matrix + length * change)[0] > 0.0
+    longer = matrix + length / 0.84 * change
+    assert length == 1.0 or np.linalg.eigvalsh(longer)[0] < 0.0
+
+
+# ---------------------------------------------------------------- caratheodory
+
+
+@given(st.integers(0, 10_000), st.integers(1, 8), st.booleans())
+def test_a_null_vector(seed, rows, dependent):
+    random = np.random.default_rng(seed)
+    matrix = random.uniform(-1, 1, size=(rows, rows + 1))
+    if dependent and rows > 1:
+        matrix[-1] = matrix[0]
+    z = null_vector(matrix.copy())
+    assert np.abs(z).max() >= 1.0
+    assert np.abs(matrix @ z).max() <= 1e-9 * np.abs(z).max()
+
+
+@given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 40), st.booleans())
+def test_the_same_combination_from_few_rows(seed, dimension, many, alike):
+    random = np.random.default_rng(seed)
+    values = random.normal(size=(many, dimension))
+    values /= np.linalg.norm(values, axis=1)[:, None]
+    if alike:
+        values = values[random.integers(0, max(1, many // 3), size=many)]
+    multipliers = random.dirichlet(np.ones(many)) + 1e-9
+    cost = random.uniform(size=many)
+    few = few_multipliers(values, multipliers, cost)
+    assert (few >= 0.0).all()
+    assert np.count_nonzero(few) <= max(dimension + 1, 1)
+    np.testing.assert_allclose(few @ values, multipliers @ values, atol=1e-9)
+    assert few.sum() == pytest.approx(multipliers.sum())
+    assert few @ cost <= multipliers @ cost + 1e-9
+
+
+def test_rows_that_cost_more_go_first():
+    values = np.array([[1.0], [1.0], [1.0], [-1.0]])
+    few = few_multipliers(values, np.full(4, 0.25), np.array([3.0, 1.0, 2.0, 0.0]))
+    assert few.tolist() == [0.0, 0.75, 0.0, 0.25]

@@ -6,21 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
-from exact_runs import MOST_TREE_DIMENSION, engine, files, optimum, start
+from exact_runs import engine, files, optimum, start
 from pairwise import pairwise
 
-from linkrisk.datasets.public.embedded import default_pair
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.backends.registry import available_backends
-from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions
 from linkrisk.solver.engines.exact.cores import Answer
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
-from linkrisk.solver.engines.milp import MilpEngine
-from linkrisk.solver.engines.steering import STEERING
-from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.worst_case.operations.fit import fit
 
@@ -44,57 +38,11 @@ def test_proven_means_the_exact_optimum(case, direction, ties, seed):
         assert np.linalg.eigvalsh(case.make(attributes).domain.matrix(made.incumbent.solution))[0] >= 0.0
 
 
-@everywhere
-def test_twelve_records_on_four_attributes(case):
-    pair = make_pair(*files(1, 12, 4, 1.0))
-    made = engine(pair, case.make(4))
-    assert made.incumbent.proven
-    system = made.system
-    # Brute force over all sets would take long; that no larger set is possible is what the bound says,
-    # and the big-C program on another optimiser says so too, but for its margin.
-    other = start(pair, case.make(4), seconds=3.0)  # whatever it has found by then must agree
-    backend = "scip" if "scip" in available_backends() else "highs"
-    MilpEngine().run(system, other.incumbent, other.evaluator, EngineOptions(backend=backend))
-    assert other.incumbent.value <= made.incumbent.bound
-    if other.incumbent.proven:
-        assert made.incumbent.value >= other.incumbent.value
-
-
-@everywhere
-@pytest.mark.usefixtures("virtual_time")
-def test_no_attack_exceeds_the_bound(case):
-    pair = make_pair(*files(11, 40, 3, 0.8))
-    aggregator = case.make(3)
-    bound = engine(pair, aggregator, seconds=1.0, attacked=True).incumbent.bound
-    evaluator = Evaluator(pair, 1)
-    points = aggregator.domain.sample(500, np.random.default_rng(1))
-    assert max(evaluator.count(aggregator.form(point)).linked_weight for point in points) <= bound
-    other = start(pair, aggregator, seconds=3.0)
-    attack(other.system, other.incumbent, evaluator, 1)
-    assert other.incumbent.value <= bound
-
-
-def test_the_dimensions_of_trees():
-    assert STEERING.turns.most_tree_dimensions == MOST_TREE_DIMENSION
-
-
 # ---------------------------------------------------------------- orders that must hold
-
-
-def test_richer_aggregators_never_link_less():
-    pair = default_pair()
-    options = {"attributes": list(pair.attributes), "engine": "exact", "time_limit": None}
-    names = ("weighted-mean", "choquet")
-    mean, choquet = (fit(pair.original, pair.masked, aggregator=name, **options) for name in names)
-    assert mean.proven
-    assert mean.linked == 377  # as the big-C engine proves
-    assert choquet.linked_upper_bound >= 381  # as the big-C engine links
-    assert choquet.linked >= mean.linked
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_what_a_family_holds_it_links(seed):
-    """Weighted means are 2-additive integrals, these are Choquet integrals, and also diagonal matrices."""
     pair = make_pair(*files(seed, 16, 3, 1.0))
     labels = ("weighted-mean", "2-additive", "choquet", "mahalanobis")
     mean, additive, choquet, matrix = (engine(pair, BY_LABEL[label].make(3)).incumbent for label in labels)
@@ -138,21 +86,9 @@ def frames(seed, n, attributes, noise=0.9):
     ]
 
 
-@pytest.mark.parametrize("aggregator", ["weighted-mean", "choquet", "mahalanobis"])
-@pytest.mark.usefixtures("virtual_time")
-def test_a_time_limit_leaves_a_valid_interval(aggregator):
-    result = fit(*frames(7, 150, 6), aggregator=aggregator, engine="exact", time_limit=1.0)
-    assert result.status == "feasible"
-    assert result.limit == Limit.TIME.value
-    assert result.linked < result.linked_upper_bound <= 150
-    assert result.details["backend"] is None
-    assert result.details["margin"] is None
-
-
 @everywhere
 @pytest.mark.parametrize("moment", ["before", "pairs", "cores", "hitting sets", "attack", "branch and bound"])
 def test_it_stops_when_asked_to(case, moment):
-    """The user's Ctrl-C sets the clock's flag; whatever runs then ends, with a valid interval."""
     pair = make_pair(*files(7, 16, 3, 1.2))
     made = start(pair, case.make(3))
 
@@ -175,7 +111,6 @@ def test_it_stops_when_asked_to(case, moment):
 
 @pytest.mark.parametrize("linked", [True, False])
 def test_one_record_needs_no_search(linked):
-    """One record with one rival, which is farther, or nearer, on both attributes."""
     rival = [[5.0, 5.0]] if linked else [[0.5, 0.5]]
     pair = make_pair(
         np.zeros((1, 2)),
@@ -191,7 +126,6 @@ def test_one_record_needs_no_search(linked):
 
 
 def test_what_rounding_leaves_open_is_said(monkeypatch):
-    """Records that exclude each other so narrowly that no core is found."""
     monkeypatch.setattr(PolytopeCoreFinder, "ask", lambda *_: Answer())
     result = fit(*frames(8, 40, 3), aggregator="choquet", engine="exact")
     assert result.status == "feasible"

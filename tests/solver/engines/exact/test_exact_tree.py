@@ -8,7 +8,7 @@ import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL
-from exact_runs import files, hitting_sets, optimum, reference, start, tree
+from exact_runs import files, optimum, reference, start, tree
 from scipy.optimize import linprog
 
 from linkrisk.formulations.linkage.distances import Standardisation
@@ -16,7 +16,6 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.exact.simplex_conflicts import clique_saving, matching_saving
 from linkrisk.solver.engines.exact.simplex_tree import SimplexTree, _in_like_units
 from linkrisk.solver.engines.steering import TreeSteering
-from linkrisk.solver.run.clock import Clock
 
 on_simplex = pytest.mark.parametrize("label", ["weighted-mean", "owa", "2-additive"])
 
@@ -112,18 +111,6 @@ def test_trees_alone_reach_the_optimum(label, ties, direction, seed):
     assert made.incumbent.value == pytest.approx(optimum(pair, case))
 
 
-@on_simplex
-@pytest.mark.parametrize("seed", range(3))
-def test_both_searches_agree(label, seed):
-    attributes = 2 if label == "2-additive" else 3
-    pair = make_pair(*files(seed, 40, attributes, 0.7))
-    aggregator = BY_LABEL[label].make(attributes)
-    by_tree, by_cores = tree(pair, aggregator).incumbent, hitting_sets(pair, aggregator).incumbent
-    assert by_tree.proven
-    assert by_tree.value <= by_cores.bound
-    assert by_cores.value <= by_tree.bound
-
-
 @pytest.mark.usefixtures("virtual_time")
 def test_a_tree_goes_on_where_it_stopped():
     pair = make_pair(*files(2, 80, 4, 0.9))
@@ -187,30 +174,7 @@ def test_like_units_round_nothing_and_leave_signs_as_they_are():
     assert sizes.max() < 8.0 * sizes.min()
 
 
-def test_rows_of_like_sizes_stay_as_they_are():
-    rows = np.random.default_rng(1).normal(size=(20, 3))
-    same, unit = _in_like_units(rows)
-    assert same is rows
-    assert unit.tolist() == [1.0, 1.0, 1.0]
-    nothing, unit = _in_like_units(np.empty((0, 2)))
-    assert nothing.size == 0
-    assert unit.tolist() == [1.0, 1.0]
-
-
 # ---------------------------------------------------------------- memory
-
-
-@pytest.mark.parametrize(("simplices", "most"), [(0.9, 0), (1.5, 1), (2.5, 2), (np.inf, 4)])
-def test_no_more_is_explored_at_once_than_there_is_memory_for(simplices, most, monkeypatch):
-    """With memory for so many simplices: as many threads work, and without any the search is over."""
-    made = start(make_pair(*files(3, 60, 4)), BY_LABEL["weighted-mean"].make(4))
-    search = SimplexTree(made.system, made.incumbent, made.evaluator)
-    search._threads = 4
-    needed = len(search._rows) * (8 * 8 + (3 * 4 + 3) * 8) / 1e6
-    monkeypatch.setattr(Clock, "megabytes_left", property(lambda _: simplices * needed))
-    search._waiting = [(*search._waiting[0][:1], number, *search._waiting[0][2:]) for number in range(4)]
-    assert search._at_once() == most
-    assert made.incumbent.clock.out_of_memory is (most == 0)
 
 
 def test_a_tree_that_is_over_can_be_asked_to_go_on():

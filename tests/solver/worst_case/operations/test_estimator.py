@@ -8,9 +8,8 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from aggregator_cases import CASES, LABELS
+from aggregator_cases import CASES
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,16 +22,7 @@ from sklearn.utils import estimator_checks
 
 from linkrisk import Cancel, WorstCaseLinkage, evaluate, fit
 from linkrisk.datasets.errors import DataError
-from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.run.errors import UsageError
-
-everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-
-
-def moved(files, factor=3.0, shift=7.0):
-    """The same records in other units."""
-    return tuple(factor * frame + shift for frame in files)
-
 
 # ---------------------------------------------------------------- scikit-learn's habits
 
@@ -122,7 +112,7 @@ def test_random_state_is_a_seed_a_generator_or_numpys_own():
 
 
 def test_it_ends_a_pipeline_and_is_searched_over():
-    files = frames(4, 60, noise=0.3)
+    files = frames(4, 30, noise=0.3)
     double = Pipeline([("units", FunctionTransformer(lambda X: 2.0 * X)), ("risk", WorstCaseLinkage())])
     double.fit(*files)
     plain = WorstCaseLinkage().fit(*files)
@@ -141,7 +131,7 @@ def test_it_ends_a_pipeline_and_is_searched_over():
         ]
         assert mean == pytest.approx(np.mean(by_hand))
         assert cross_val_score(estimator, *files, cv=folds).tolist() == by_hand
-    assert search.best_estimator_.linked_ <= 60
+    assert search.best_estimator_.linked_ <= 30
 
 
 # ---------------------------------------------------------------- what is learned
@@ -185,16 +175,7 @@ def test_other_records_are_seen_in_the_units_that_were_learned(standardisation):
     assert estimator.score(*held) == pytest.approx((distance.argmin(axis=1) == np.arange(15)).mean())
 
 
-def test_the_moments_of_the_records_that_are_judged_do_not_matter():
-    """With their own, other units would change nothing; with the learned ones they do."""
-    files = frames(7, 30, noise=0.2)
-    estimator = WorstCaseLinkage().fit(*files)
-    elsewhere = (files[0], moved(files)[1])
-    assert estimator.score(*elsewhere) < estimator.score(*files)
-    assert WorstCaseLinkage().fit(*elsewhere).linked_ == estimator.linked_
-
-
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), direction=st.sampled_from(["original-to-masked", "masked-to-original"]))
 def test_whoever_is_linked_is_taken_for_its_partner(seed, direction):
     files = frames(seed, 9)
@@ -223,16 +204,6 @@ def test_records_without_a_partner():
     assert estimator.predict(original, fewer).shape == (12,)
 
 
-def test_one_record_can_be_asked_about():
-    """It has no moments of its own, and all its columns are constant."""
-    files = frames(9, 20, noise=0.1)
-    estimator = WorstCaseLinkage().fit(*files)
-    everyone = estimator.predict(*files)
-    for row in range(3):
-        assert estimator.predict(files[0].iloc[[row]], files[1]).tolist() == [everyone[row]]
-    assert estimator.score(files[0].iloc[[4]], files[1], [4]) in (0.0, 1.0)
-
-
 def test_categories_are_those_that_were_learned():
     original = pd.DataFrame({"town": list("abcabcab"), "size": [1.0, 2, 3, 4, 5, 6, 7, 8]})
     masked = pd.DataFrame({"town": list("abcabcbb"), "size": [1.1, 2.2, 2.9, 4.3, 5.1, 5.8, 7.2, 8.1]})
@@ -241,18 +212,6 @@ def test_categories_are_those_that_were_learned():
     assert estimator.predict(original.iloc[:2], masked).tolist() == [0, 1]
     with pytest.raises(DataError, match="'z'"):
         estimator.predict(pd.DataFrame({"town": ["z"], "size": [1.0]}), masked)
-
-
-def test_frames_of_other_libraries_and_files(tmp_path):
-    files = frames(10, 12)
-    expected = WorstCaseLinkage().fit(*files)
-    paths = tmp_path / "o.csv", tmp_path / "m.csv"
-    for frame, path in zip(files, paths, strict=True):
-        frame.to_csv(path, index=False)
-    for given_files in (tuple(map(pl.from_pandas, files)), paths):
-        found = WorstCaseLinkage().fit(*given_files)
-        assert found.linked_ == expected.linked_
-        assert found.predict(*given_files).tolist() == expected.predict(*files).tolist()
 
 
 # ---------------------------------------------------------------- bad requests
@@ -293,17 +252,6 @@ def test_bad_requests_are_value_errors():
         WorstCaseLinkage().fit(original, masked.iloc[:5])
     with pytest.raises(DataError, match="'C'"):
         WorstCaseLinkage().fit(original, masked).predict(original, masked[["A", "B"]])
-
-
-def test_moments_given_by_hand_are_those_of_the_file():
-    """What `make_pair` standardises by is what `moments_` says."""
-    files = frames(12, 15)
-    estimator = WorstCaseLinkage().fit(*files)
-    values = [frame.to_numpy() for frame in files]
-    by_file, by_moments = make_pair(*values), make_pair(*values, standardisation=estimator.moments_)
-    np.testing.assert_array_equal(by_file.queries, by_moments.queries)
-    np.testing.assert_array_equal(by_file.candidates, by_moments.candidates)
-    np.testing.assert_array_equal(by_file.offset, by_moments.offset)
 
 
 # ---------------------------------------------------------------- missing values and schemas

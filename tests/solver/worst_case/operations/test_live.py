@@ -71,13 +71,6 @@ def test_nothing_outside_of_a_kernel(shown, shell, monkeypatch):
     assert shown == []
 
 
-def test_a_plain_script_does_not_import_it(monkeypatch):
-    monkeypatch.delenv(SILENT, raising=False)
-    monkeypatch.delitem(sys.modules, "IPython", raising=False)
-    assert notebook() is None
-    assert "IPython" not in sys.modules
-
-
 def test_few_drawings_however_much_is_told(shown, monkeypatch):
     monkeypatch.setattr(live, "EVERY", 1e6)
     with live.watched(None) as tell:
@@ -122,19 +115,6 @@ def test_the_picture_stays_when_the_call_fails(shown):
 
 
 # Interrupts
-
-
-def test_an_interrupt_returns_the_interval():
-    pressed = []
-
-    def press(progress):
-        if progress.phase == "branch and cut" and not pressed:
-            pressed.append(progress)
-            signal.raise_signal(signal.SIGINT)
-
-    result = fit(*frames(12, 200, 5, noise=1.2), aggregator="choquet", time_limit=None, on_progress=press)
-    assert (result.status, result.limit) == ("interrupted", "user")
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_where_no_signal_can_be_caught_a_run_goes_on(monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from itertools import combinations
 
@@ -12,7 +11,7 @@ import pytest
 from linkrisk import Cancel, evaluate, fit, link
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.linkage.evaluator import Evaluation
-from linkrisk.solver.run.errors import CancelledError, UsageError
+from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.sampled import result as sampled_result
 from linkrisk.solver.worst_case.sampled.result import StagedCount
 
@@ -37,7 +36,6 @@ def learned():
 
 
 def counted(linked, seen):
-    """A count of these blocks only."""
     settled = np.zeros(linked.size, dtype=bool)
     settled[list(seen)] = True
     nothing = np.zeros(linked.size)
@@ -48,7 +46,6 @@ def counted(linked, seen):
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_of_all_samples_of_a_tiny_file_enough_are_right(confidence):
-    """Of every number of linked records: all samples of 3 of 7, each equally likely."""
     for linked in range(8):
         truth = np.arange(7) < linked
         samples = combinations(range(7), 3)
@@ -101,17 +98,6 @@ def test_a_count_that_goes_on_is_the_whole_count(learned):
     assert [one.work for one in told][-3:] == [f"{n} of 60 records" for n in (8, 16, 32)]
 
 
-def test_interrupts_leave_what_was_counted(learned):
-    once = iter([signal.SIGINT])
-
-    def stop(_):
-        for number in once:
-            signal.raise_signal(number)
-
-    found = evaluate(*files(), parameters=learned, on_progress=stop)
-    assert (found.details["limit"], found.counted) == ("user", 8)
-
-
 def test_shared_ties_and_weights_have_limits_of_their_own(learned):
     original, masked = files()
     masked[1] = masked[0]
@@ -159,10 +145,3 @@ def test_what_a_linker_learned_has_no_limit():
     message = r"^the parameters is the result of a linker, which takes no time limit: leave it out$"
     with pytest.raises(UsageError, match=message):
         evaluate(*files(), parameters=found, time_limit=5)
-
-
-def test_nothing_is_said_of_a_count_that_has_not_begun(learned):
-    cancel = Cancel()
-    cancel.cancel()
-    with pytest.raises(CancelledError):
-        evaluate(*files(), parameters=learned, cancel=cancel)

@@ -1,27 +1,32 @@
-"""The verifier leaves out candidates by boxes; what it counts is what all pairs come to."""
+"""The verifier's counts of links, by boxes and of orders: those of all pairs, and of the search."""
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 
 import all_pairs
 import categorical_cases as mixed
 import numpy as np
 import pandas as pd
 import pytest
+from pairwise import pairwise
 
+from linkrisk import fit
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.solver.certificates.checking import counting
 from linkrisk.solver.certificates.checking.verify import fit_problem, linkage_of
 from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.operations.verify import verify
+from linkrisk.solver.commands.program import main
 from linkrisk.solver.inputs.reading import make_problem
+from linkrisk.solver.linkage import lexicographic as orders
 from linkrisk.solver.options.pair import ProblemOptions
-from linkrisk.solver.worst_case.operations.fit import fit
 
 RECORDS = 90
-FAMILIES = [
+CHOSEN = [
     ("weighted-mean", {}),
     ("owa", {}),
     ("choquet", {}),
@@ -74,7 +79,6 @@ def files(seed, kind):
 
 
 def slow(linkage):
-    """The same records with the slow steps of the core."""
     return Linkage(linkage.records, linkage.family)
 
 
@@ -95,10 +99,9 @@ def compare(linkage, theta):
         assert block.nearest == pytest.approx(nearest, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["noise", "ties", "near", "missing"])
-@pytest.mark.parametrize(("family", "options"), FAMILIES)
-@pytest.mark.parametrize("ties", ["strict", "share"])
-def test_what_is_counted_is_what_all_pairs_come_to(family, options, kind, ties):
+@pairwise(chosen=CHOSEN, kind=["noise", "ties", "near", "missing"], ties=["strict", "share"])
+def test_what_is_counted_is_what_all_pairs_come_to(chosen, kind, ties):
+    family, options = chosen
     linkage = linkage_from(*files(3, kind), aggregator=family, **options, ties=ties)
     for seed in range(2):
         compare(linkage, parameters(linkage, np.random.default_rng(seed)))
@@ -172,3 +175,129 @@ def test_a_sampled_fit_that_counted_a_part_is_rejected_in_a_plain_sentence():
         "sampling, counted: the fit has counted its attack on 50 records, which proves nothing of all 90; "
         "fit again with a longer time_limit"
     )
+
+
+# ---------------------------------------------------------------- verify orders
+
+
+COMMAND = ["--original", "original.csv", "--masked", "masked.csv", "--row-by-row"]
+CHECK = ["verify", "fit.json", "--certificate", "proof.json", *COMMAND]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def compared(problem):
+    return linkage_of(problem.files, fit_problem(problem.describe(), "fit"))
+
+
+def same_as_the_search(problem, ranked):
+    known = orders.best_order(problem.pair, ranked=ranked)
+    found = compared(problem).best_order()
+    assert (found.ranked, float(found.weight)) == (ranked, pytest.approx(known.weight, rel=1e-12))
+    own = orders.linked_in_order(problem.pair, np.array(found.sequence), ranked=ranked)
+    assert (found.count, own.sum()) == (own.sum(), known.linked.sum())
+
+
+@pairwise(
+    seed=range(3),
+    family=["weighted-mean", "mahalanobis", "owa"],
+    direction=["original-to-masked", "masked-to-original"],
+    ties=["strict", "share"],
+)
+def test_the_verifier_counts_what_the_search_counts(seed, family, direction, ties):
+    random = np.random.default_rng(seed)
+    original = pd.DataFrame(random.integers(0, 4, size=(30, 3)).astype(float), columns=list("abc"))
+    masked = original + random.integers(-1, 2, size=original.shape)
+    options = ProblemOptions(
+        aggregator=family,
+        direction=direction,
+        ties=ties,
+        standardisation=Standardisation.NONE,
+        row_by_row=True,
+    )
+    same_as_the_search(make_problem(original, masked, options), family == "owa")
+
+
+@pytest.mark.parametrize(("family", "ranked"), [("weighted-mean", False), ("owa", True)])
+def test_no_order_is_asked_for_that_the_search_does_not_come_to(family, ranked):
+    """Also where what adds most leads to few, and is given up as it cannot link more than a bound."""
+    asked = 0
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        original = pd.DataFrame(random.integers(0, 3, size=(9, 3)).astype(float), columns=list("abc"))
+        masked = original + random.choice([-1.0, 0.0, 0.0, 1.0], size=original.shape)
+        options = ProblemOptions(aggregator=family, standardisation=Standardisation.NONE, row_by_row=True)
+        problem = make_problem(original, masked, options)
+        known, linkage = orders.best_order(problem.pair, ranked=ranked).weight, compared(problem)
+        for above in range(int(known)):
+            asked += 1
+            found = linkage.best_order(Fraction(above))
+            assert found.weight == known
+            assert found == Linkage(linkage.records, linkage.family).best_order(Fraction(above))
+        assert linkage.best_order(Fraction(int(known))) is None
+    assert asked > 8
+
+
+@pytest.mark.parametrize("aware", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_categories_are_counted_too(seed, aware):
+    files = mixed.frames(seed, 24, numeric=1)
+    asked = mixed.options(aware, ties=("strict", "share")[seed % 2])
+    same_as_the_search(make_problem(*files, ProblemOptions(aggregator="weighted-mean", **asked)), False)
+
+
+def written(original, masked):
+    original.to_csv("original.csv", index=False)
+    masked.to_csv("masked.csv", index=False)
+    return original, masked
+
+
+def coded():
+    """A code has taken the place of ages, beside what nothing was done to."""
+    original = pd.DataFrame({"x": [0.0, 0, 1, 2, 3, 4], "y": [10.0, 11, 12, 13, 14, 15]})
+    return written(original, original.assign(y=[10.0, 11, *[99999999.0] * 4]))
+
+
+def half_way():
+    """A record nearly half way between two, which is a tie beside values a million times as far apart."""
+    original = pd.DataFrame({"x": [0.4999, 1.0, 1e6, 2e6, 3e6, 4e6]})
+    return written(original, original.assign(x=[0.0, *original["x"][1:]]))
+
+
+@pytest.mark.parametrize(
+    ("files", "options", "least", "order"),
+    [
+        (half_way, ("weighted-mean", "none"), 5, "comparing x alone"),
+        (
+            coded,
+            ("owa", "pooled"),
+            1,
+            "comparing the attribute distance of rank 2 and then the attribute distance of rank 1, each only "
+            "where those before it tie,",
+        ),
+    ],
+)
+@pytest.mark.parametrize("ties", ["strict", "share"])
+def test_an_order_beyond_the_proof_is_named_and_never_claimed_below(
+    files, options, least, order, ties, capsys
+):
+    """Once "no more than 5 of 6", without a word on what ties hide, for a fit that said 6."""
+    files()
+    family, standardisation = options
+    asked = ["--aggregator", family, "--standardisation", standardisation, "--ties", ties]
+    assert main(["fit", *COMMAND, *asked, "--json", "fit.json", "--certificate", "proof.json"]) == 0
+    capsys.readouterr()
+    assert main(CHECK) == 0
+    said = capsys.readouterr().out
+    assert f" whose distances differ by more than a tie links more than {least} of 6 records" in said
+    assert f"not covered by this: {order} links 6, by differences" in said
+    fitted = Path("fit.json").read_text(encoding="utf-8")
+    for key in ("linked_upper_bound", "expected_links_upper_bound"):
+        forged = json.loads(fitted)
+        if key in forged:
+            Path("fit.json").write_text(json.dumps({**forged, key: least}), encoding="utf-8")
+            assert main(CHECK) == 1
+            assert capsys.readouterr().err.startswith(f"rejected: fit.json, {key}: {least} is claimed, ")
