@@ -117,19 +117,6 @@ def test_any_prices_prove_a_bound_and_the_program_reaches_what_is_best(codes, k,
         assert round(solved(kept).objective) == least  # penalties take no optimum away
 
 
-def test_the_average_is_nearly_a_solution_of_the_relaxation():
-    codes = np.random.default_rng(1).integers(0, 4, (60, 3)).astype(np.int32)
-    _, nodes = listed(codes, 3, [1_000_000] * 3)  # prices are whole numbers
-    volume = Volume(nodes, 3_000_000)
-    for _ in range(400):
-        volume.advance()
-    placed = np.bincount(nodes.row_type, volume.average, len(nodes.count))
-    assert np.abs(placed - nodes.count).sum() < 0.25 * len(codes)
-    volume.left[:] = 0
-    volume.restart()
-    assert volume.bound == 0  # nothing is left that costs
-
-
 # Programs
 
 

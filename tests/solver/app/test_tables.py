@@ -176,15 +176,6 @@ def test_a_ready_table_of_any_kind(project: Project, name: str) -> None:
     assert (run.result["protected"], run.result["cells"]) == (True, 9 * 3)
 
 
-def test_two_hierarchies_of_a_ready_table(project: Project) -> None:
-    data = project.folder / "data"
-    made = by_region_and_size(data, "county", "zone")
-    made.cells.rename(columns={"value": "firms"}).to_csv(data / "counts.csv", index=False)
-    asked = of("data/counts.csv", hierarchies=TREES, by=["region", "size"], value="firms")
-    run = done(added(project, asked))
-    assert run.result["relations"] == int(made.relations["relation"].max()) + 1
-
-
 def test_another_backend_no_limit_and_other_formats(project: Project) -> None:
     search = {"backend": "highs", "time_limit": None}
     asked = replace(SINGLE, values=search, published=".xlsx", house=(".jj", ".sbs"))

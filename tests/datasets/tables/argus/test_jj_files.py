@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,9 +11,7 @@ from hypothesis import strategies as st
 from linkrisk import open_table, suppress_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.jj_files import jj_text, read_jj
-from linkrisk.datasets.tables.stored_table import read_cells_and_relations, stored_table
-
-DATA = os.environ.get("LINKRISK_DATA")
+from linkrisk.datasets.tables.stored_table import stored_table
 
 ENGINE = """0
 6
@@ -74,38 +69,6 @@ def test_every_number_comes_back(inner, tmp_path_factory):
     path = tmp_path_factory.mktemp("jj") / "t.jj"
     path.write_text(jj_text(table), encoding="utf-8")
     same(table, read_jj(path))
-
-
-BENCH = Path(str(DATA)).parent / "bench" / "tables" if DATA else None
-
-
-@pytest.mark.skipif(BENCH is None or not BENCH.is_dir(), reason="needs the benchmark beside the public data")
-@pytest.mark.parametrize("folder", ["random", pytest.param("csplib", marks=pytest.mark.slow)])
-def test_tables_of_the_benchmark_come_back(folder, tmp_path):
-    assert BENCH is not None
-    for line in pd.read_csv(BENCH / folder / "instances.csv").itertuples():
-        frame = pd.read_csv(BENCH / folder / line.cells_file)
-        frame["status"] = np.where(frame["sensitive"] == 1, "u", "s")
-        table = read_cells_and_relations(frame, relations_of(folder, line.equations_file))
-        path = tmp_path / f"{line.instance}.jj"
-        path.write_text(jj_text(table), encoding="utf-8")
-        same(table, read_jj(path))
-
-
-def relations_of(folder, name):
-    assert BENCH is not None
-    return pd.read_csv(BENCH / folder / name)
-
-
-@pytest.mark.skipif(BENCH is None or not BENCH.is_dir(), reason="needs the benchmark beside the public data")
-def test_tiny_tables_come_back(tmp_path):
-    assert BENCH is not None
-    cells, terms = (pd.read_csv(BENCH / "tiny" / f"tiny_{name}.csv") for name in ("cells", "equations"))
-    for name, frame in cells.groupby("table"):
-        own = terms[terms["table"] == name].reset_index(drop=True)
-        table = read_cells_and_relations(frame.reset_index(drop=True), own)
-        (tmp_path / "t.jj").write_text(jj_text(table), encoding="utf-8")
-        same(table, read_jj(tmp_path / "t.jj"))
 
 
 @pytest.mark.parametrize(
