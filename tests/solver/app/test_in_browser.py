@@ -328,11 +328,11 @@ def test_microdata_hierarchies_weights_and_insiders_are_asked_for(
     page.get_by_text("Where a level cannot be kept").click()
     choose(page, "Method", "optimal")
     page.get_by_text("--method optimal").wait_for()
-    shown = page.locator("pre.code").inner_text().replace("\n", " ")
+    shown = " ".join(page.locator("pre.code").inner_text().split())
     for words in (
         "--hierarchy region=data/county.csv --hierarchy region=data/zone.csv",
-        "--holding group --weight weight --weights-in-rules known",
-        *("--respondent firm", "--as-far-as-possible"),
+        "--holding group --weight weight --respondent firm --weights-in-rules known",
+        "--as-far-as-possible",
     ):
         assert words in shown
     started(page)
