@@ -22,7 +22,7 @@ FILES = sorted(path for package in PACKAGES for path in (HOUSE / package).rglob(
 OPTIMISERS = set(optimisers())
 MOST_LINES = 500
 MOST_PARAMETERS = 8
-MOST_LINES_OF_CORE = 1_780
+MOST_LINES_OF_CORE, MOST_LINES_ON_TABLES = 1_500, 265
 CORE = "solver.certificates.core"
 FEW_LINES = 40
 LOADED_BY_NAME = (
@@ -251,7 +251,9 @@ def test_the_core_of_the_verifier_needs_nothing_but_python():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
             assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names, path
-    assert sum(_lines_of_code(path) for path in files) <= MOST_LINES_OF_CORE
+    of_fits = [path for path in files if path.stem != "tables"]
+    assert sum(_lines_of_code(path) for path in of_fits) <= MOST_LINES_OF_CORE
+    assert sum(_lines_of_code(path) for path in files) <= MOST_LINES_OF_CORE + MOST_LINES_ON_TABLES
 
 
 def _lines_of_code(path):

@@ -143,8 +143,7 @@ def _checked(asked: argparse.Namespace) -> Iterator[str]:
         described = verdict.order.described([repr(name) for name in problem.attributes])
         yield f"not covered by this: {described} links {verdict.order.count}"
     how = "row by row" if asked.id is None else f"by {asked.id!r}"
-    alone = len(files.partner) - verdict.records
-    yield f"of this problem: records aligned {how}, {alone} without a partner"
+    yield f"of this problem: records aligned {how}, {len(files.partner) - verdict.records} without a partner"
     for name, value in vars(problem).items():
         assumed = "assuming of masking" if name in ("possible", "steps", "methods") else "of this problem"
         if value:

@@ -33,8 +33,7 @@ class Order:
         ranks = [f"the attribute distance of rank {k + 1}" for k in range(len(attributes))]
         names = ranks if self.ranked else attributes
         compared = f"comparing {' and then '.join(names[k] for k in self.sequence)}"
-        alone = len(self.sequence) == 1
-        return f"{compared} alone" if alone else f"{compared}, each only where those before it tie,"
+        return compared + (", each only where those before it tie," if self.sequence[1:] else " alone")
 
 
 Rivals = Mapping[int, Sequence[int]]
@@ -69,9 +68,8 @@ class Linkage:
     def check_rival(self, block: int, rival: int, claim: Claim) -> None:
         """Reject numbers other than a block with a possible partner and one of its rivals."""
         claim.demand(0 <= block < self.records.blocks, f": there is no block {block}")
-        reachable = self.records.reachable(block)
-        claim.demand(reachable, f": the partner of block {block} is impossible, so it has no rivals")
-        rivals = self.records.is_rival(block, rival)
+        possible, rivals = self.records.reachable(block), self.records.is_rival(block, rival)
+        claim.demand(possible, f": the partner of block {block} is impossible, so it has no rivals")
         claim.demand(rivals, f": candidate {rival} is not a rival of block {block}")
 
     def is_farther(self, block: int, rival: int, theta: Sequence[int]) -> bool:

@@ -62,11 +62,8 @@ def check_bound(
     proof, stated = claim.inner("proof"), claim.inner("bound")
     method = proof.text("method")
     proof.require(method in methods, f", method must be one of {', '.join(methods)}, not {method}")
-    units, of, most = (
-        stated.whole("unit"),
-        stated.whole("of") if stated.has("of") else 1,
-        stated.whole("linked_weight"),
-    )
+    units, most = stated.whole("unit"), stated.whole("linked_weight")
+    of = stated.whole("of") if stated.has("of") else 1
     stated.demand(units > 0 and of > 0, f", unit: {units} units of a weight of {of} are none")
     unit, lost = Fraction(units, of), _check_lost(linkage, proof, blocks)
     left = [block for block in blocks if block not in lost]
@@ -101,16 +98,13 @@ def _check_parts(
     for part in parts:
         bounds.append(check_bound(linkage, part, part.wholes("blocks"), METHODS[:-1]))
         weight += bounds[-1].weight
-        small = weight.denominator.bit_length() <= MOST_BITS
-        part.demand(small, ", bound: its unit is too fine")
+        part.demand(weight.denominator.bit_length() <= MOST_BITS, ", bound: its unit is too fine")
     total = added_up(bounds, records.weight(left))
     most = max(everything, total.weight)
     shown = "more" if claimed > most else f"{float(claimed):.10g}" if claimed >= 0 else "less than nothing"
-    stated.demand(
-        total.weight <= claimed <= most,
-        f": {shown} is claimed, the parts add up to {float(total.weight):.10g} and all that are not lost "
-        f"weigh {float(most):.10g}",
-    )
+    least = f"the parts add up to {float(total.weight):.10g}"
+    sums = f"{least} and all that are not lost weigh {float(most):.10g}"
+    stated.demand(total.weight <= claimed <= most, f": {shown} is claimed, {sums}")
     return Bound(claimed, lost | total.unlinkable, total.cores, total.leaves)
 
 
@@ -205,10 +199,9 @@ def _check_core(linkage: Linkage, core: Claim, weight: Mapping[int, int]) -> Cor
     core.demand(bool(entries), ": no rows")
     monotone = [step.wholes(length=3) for step in core.each_if_any("monotone")]
     total = core.whole("total") if core.has("total") else 0
-    core.demand(
-        linkage.family.nowhere_positive(linkage.combined(entries), monotone, total),
-        ": some parameters may link all its blocks: the combined row is not proved to be nowhere positive",
-    )
+    proved = linkage.family.nowhere_positive(linkage.combined(entries), monotone, total)
+    may = "some parameters may link all its blocks"
+    core.demand(proved, f": {may}: the combined row is not proved to be nowhere positive")
     return frozenset(block for block, _, _ in entries)
 
 

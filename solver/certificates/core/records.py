@@ -351,11 +351,8 @@ def _to_missing(
     demand(all(known), "an attribute has no value in one of the files")
     ours, theirs = map(_spread, known)
     to_missing = [_apart(_spread([value]), theirs, rule) for value in queries]
-    return (
-        to_missing,
-        [_apart(ours, _spread([value]), rule) for value in candidates],
-        _apart(ours, theirs, rule),
-    )
+    from_missing = [_apart(ours, _spread([value]), rule) for value in candidates]
+    return to_missing, from_missing, _apart(ours, theirs, rule)
 
 
 def _spread(values: Sequence[float]) -> tuple[float, float, float, float]:

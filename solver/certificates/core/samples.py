@@ -151,8 +151,7 @@ def check_samples(
     fit.demand(0 < confidence <= left, sure)
     count, weight = fit.whole("linked_confidence_limit"), fit.exact(f"{key}_confidence_limit")
     claimed = f", {key}_confidence_limit: {float(weight):.10g} is claimed, all records together count "
-    counted = f", linked_confidence_limit: {count} of {records.blocks} records"
-    fit.demand(count <= records.blocks, counted)
+    fit.demand(count <= records.blocks, f", linked_confidence_limit: {count} of {records.blocks} records")
     fit.demand(weight <= everything * (1 + ROUNDED), f"{claimed}{float(everything):.10g}")
     reached = len(linked) <= count and records.weight(linked) <= weight * (1 + ROUNDED)
     fit.demand(reached, f": a limit of {count} records, and the parameters of the fit link {len(linked)}")
@@ -162,8 +161,7 @@ def check_samples(
     )
     fit.demand(proved, f": the limit {float(weight):.10g} does not follow from the samples")
     most = records.most_within(everyone, min(weight * (1 + ROUNDED), everything))
-    may = f", linked_confidence_limit: {count} is claimed, {most} records may be linked"
-    fit.demand(count >= most, may)
+    fit.demand(count >= most, f", linked_confidence_limit: {count} is claimed, {most} records may be linked")
     return certain, limit
 
 
