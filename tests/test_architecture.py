@@ -97,7 +97,6 @@ def module_of(path):
 
 
 def imported(tree, *, everywhere):
-    """Modules that a file imports: everywhere, or only when it is itself imported."""
     found = []
     pending = list(tree.body)
     while pending:
@@ -257,7 +256,6 @@ def test_the_core_of_the_verifier_needs_nothing_but_python():
 
 
 def _lines_of_code(path):
-    """Lines that are neither empty nor comments nor docstrings."""
     texts = [
         node.body[0]
         for node in ast.walk(parsed(path))
@@ -370,7 +368,6 @@ def test_every_module_has_a_docstring_and_fits_in_the_head():
 
 
 def _parameters(function):
-    """How many parameters a function has, besides itself."""
     given = function.args
     named = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
     return len(set(named) - {"self", "cls"}) + (given.vararg is not None) + (given.kwarg is not None)
@@ -406,7 +403,6 @@ def test_no_constant_is_assigned_twice():
 
 @functools.cache
 def importers():
-    """The modules that import each module of the project, wherever in their files."""
     known = {module_of(path) for path in FILES}
     found = {name: set() for name in known}
     for path in FILES:
@@ -430,7 +426,6 @@ def test_no_small_module_serves_one_other_alone():
 
 
 def room_of(path):
-    """The folder that a module belongs to: one of the top, or one inside `solver`."""
     top, *inside = path.relative_to(HOUSE).parts
     return f"{top}.{inside[0]}" if top == "solver" and len(inside) > 1 else top
 

@@ -140,7 +140,6 @@ def worked(tmp_path_factory):
 
 
 def fitted(*more: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A fit of the worked aggregator, and its certificate."""
     command = ["fit", *FILES, "--aggregator", NAME, "--time-limit", "none"]
     assert main([*command, "--json", "fit.json", "--certificate", "proof.json", *more]) == 0
     fit, proof = (json.loads(Path(name).read_text("utf-8")) for name in ("fit.json", "proof.json"))

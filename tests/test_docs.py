@@ -81,7 +81,6 @@ def test_python_examples_import_from_the_front_door(page: Path) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Anchors of a page's headings, as GitHub makes them."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     found: dict[str, int] = {}
     out = set()
@@ -95,7 +94,6 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """Targets of the links that stay inside the project."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     return [
         target for target in LINK.findall(text) if "://" not in target and not target.startswith("mailto:")
@@ -113,7 +111,6 @@ def commands(page: Path) -> list[str]:
 
 
 def arguments_of(command: str) -> list[str]:
-    """What stands behind `python -m solver`, without comments, pipes and redirections."""
     words = shlex.split(command.removeprefix(COMMAND), comments=True)
     ends = [at for at, word in enumerate(words) if word in ("|", ">", "&&", ";")]
     return words[: min(ends, default=len(words))]
@@ -144,7 +141,6 @@ def test_commands_are_found_in_the_pages():
 
 
 def masking_method_name(text: str) -> str:
-    """The name of a method, which must be understood where its parameters stand beside it."""
     return masking_method(text).name if "=" in text else text
 
 
@@ -168,7 +164,6 @@ def test_commands_are_understood(page, command):
 
 
 def options_of(parser: argparse.ArgumentParser) -> set[str]:
-    """The long options of a command and of its actions."""
     found: set[str] = set()
     for action in parser._actions:
         found |= {option for option in action.option_strings if option.startswith("--")}
@@ -203,7 +198,6 @@ def test_no_page_names_a_folder_of_one_machine(page):
 
 
 def explained(schema, name, said):
-    """What a table says of a key, and of the keys of the object that it holds."""
     inner = next((one for one in (schema, *schema.get("anyOf", ())) if "$ref" in one), {})
     fields = said[inner["$ref"].rpartition("/")[2]]["properties"] if inner else {}
     about = {key: one.get("description") for key, one in fields.items()}
@@ -241,7 +235,6 @@ SURE_LINES = {0: 2, 4: 1}
 
 
 def test_the_python_examples_of_the_guide_print_what_they_show():
-    """One after the other, as a reader would type them."""
     section = (DOCS / "guide.md").read_text(encoding="utf-8").split("## From Python")[1]
     pairs = re.findall(r"```python\n([^`]*)```\n\n```\n([^`]*)```", section)
     assert len(pairs) == 5

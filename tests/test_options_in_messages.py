@@ -56,7 +56,6 @@ COMMANDS = {
 
 
 def texts(tree: ast.AST) -> list[str]:
-    """The texts of a module, docstrings aside; a zero stands for what is filled in."""
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     found = []

@@ -31,7 +31,6 @@ STAND_IN = "another-datasets"
 
 
 def run(*command: object, folder: Path, **environment: str) -> str:
-    """What a process prints that finds nothing of this checkout by its folder or by PYTHONPATH."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         list(map(str, command)),
@@ -56,7 +55,6 @@ def built(tmp_path_factory) -> tuple[Path, Path]:
 
 
 def paths(folder: Path, suffix: str = "") -> set[str]:
-    """Files of the checkout below a folder, without what running it leaves there."""
     found = (path for path in (ROOT / folder).rglob(f"*{suffix}") if path.is_file())
     return {path.relative_to(ROOT).as_posix() for path in found if "__pycache__" not in path.parts}
 
@@ -96,7 +94,6 @@ class Environment:
         self._site = Path(self.ask("import sysconfig; print(sysconfig.get_path('purelib'))"))
 
     def ask(self, code: str) -> str:
-        """What Python code prints."""
         return run(self.python, "-c", code, folder=self.folder).strip()
 
     def pip(self, *arguments: object) -> None:
@@ -119,7 +116,6 @@ class Environment:
             path.unlink()
 
     def check_linkrisk(self) -> None:
-        """It works by all of its names."""
         with self.with_libraries():
             assert run(self.python, "-m", "solver", "--help", folder=self.folder).startswith("usage: ")
             assert run(self.bin / "linkrisk", "--version", folder=self.folder).startswith("linkrisk ")
@@ -131,7 +127,6 @@ class Environment:
         assert Path(where).parent == self._site / "linkrisk"
 
     def check_stand_in(self) -> None:
-        """The package of somebody else is itself."""
         assert self.ask("import datasets, formulations; print(datasets.WHOSE, formulations.WHOSE)") == (
             "another another"
         )

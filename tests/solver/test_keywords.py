@@ -74,13 +74,6 @@ def test_every_keyword_is_explicit_typed_and_explained(function):
         assert name in documented, name
 
 
-@pytest.mark.parametrize("function", [fit, compare])
-def test_a_problem_is_described_as_its_options_are(function):
-    known, taken = defaults(ProblemOptions), keywords(function)
-    assert set(known) <= set(taken)
-    assert {name: taken[name] for name in known} == known
-
-
 def test_what_was_learned_holds_unless_it_is_given():
     taken = keywords(evaluate)
     assert {taken[name] for name in defaults(ProblemOptions)} == {None, False}
@@ -92,13 +85,6 @@ def test_links_are_found_by_what_links_are_judged_by_but_for_the_truth():
                                         "training", "ties", "threshold", "curve"}  # fmt: skip
     assert set(found) - set(judged) == {"original_id", "masked_id"}
     assert {judged[name] == found[name] for name in set(judged) & set(found) - {"method"}} == {True}
-
-
-def test_the_settings_of_engines_are_keywords():
-    # Sets of blocks to ask about first are those of another fit: no user knows any.
-    known = {item.name for item in dataclasses.fields(EngineOptions)} - {"asked"}
-    assert known <= set(keywords(fit))
-    assert known - {"backend"} <= set(keywords(compare))
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,6 @@ def run_of(project: Project, kind: str) -> Run:
 
 
 def leaving(project: Project, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """All that leaves, with a name for messages."""
     for run in runs_of(project):
         path = zip_of(project, run)
         with zipfile.ZipFile(path) as zipped:
@@ -115,7 +114,6 @@ def leaving(project: Project, folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def unpacked(path: Path) -> bytes:
-    """The bytes of a file, and of those that are packed in it."""
     content = path.read_bytes()
     if path.suffix != ".xlsx":
         return content

@@ -31,7 +31,6 @@ every = pytest.mark.parametrize("name", GALLERY)
 
 @pytest.fixture(scope="module")
 def charts():
-    """All charts of the kept results."""
     kept = kept_results()
     return {name: draw(name, kept["risk"]) or draw(name, kept["sweep"]) for name in GALLERY}
 
@@ -275,7 +274,6 @@ def test_any_weights_are_drawn_or_none(values):
 
 
 def mapped(*runs, tolerated=0.05):
-    """The map of maskings (name, loss, low, high, place)."""
     verdict = {"tolerated": tolerated} if tolerated is not None else {}
     made = [
         {"masking": name, "loss": loss, "verdict": verdict | {"low": low, "high": high}, "pareto": place}

@@ -42,7 +42,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def options(parser: argparse.ArgumentParser) -> set[str]:
-    """The name of every parameter of a command and of those below it."""
     found: set[str] = set()
     for action in parser._actions:  # argparse shows them nowhere else
         found.add(action.dest)
@@ -72,7 +71,6 @@ NUMERIC = {
 
 
 def masked(names: list[str], method: str) -> pd.DataFrame:
-    """What a method makes of a file with these columns; an id and a household stand before them."""
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.integers(10, 90, (ROWS, len(names))), columns=names)
     wide.to_csv("wide.csv", index=False, quoting=csv.QUOTE_NONNUMERIC)
@@ -93,7 +91,6 @@ def test_all_names_are_masked_alike(method, capsys):
 
 
 def write_pair(names: tuple[str, ...]) -> None:
-    """A pair of files, a hierarchy of the first column, and a schema of the first two."""
     rng = np.random.default_rng(3)
     columns = (
         *(["a", "b"] * 8, ["x", "x", "y", "y", "x", "z", "y", "y"] * 2, rng.integers(20, 60, ROWS)),
@@ -110,7 +107,6 @@ def write_pair(names: tuple[str, ...]) -> None:
 
 
 def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
-    """Every command that reads microdata, by what it is called here."""
     one, two, three, four, who, weight = names
     pair = ["--original", "original.csv", "--masked", "masked.csv", "--id", who]
     numbers = ["--attributes", shown_names([three, four])]
@@ -169,7 +165,6 @@ def commands(names: tuple[str, ...], *, long: bool) -> dict[str, list[str]]:
 
 
 def outcomes(names: tuple[str, ...], *, long: bool = False) -> dict[str, pd.DataFrame]:
-    """Run all commands; the last table of each, with columns called plainly."""
     write_pair(names)
     found, back = {}, dict(zip(names, PLAIN, strict=True))
     for what, command in commands(names, long=long).items():
@@ -184,7 +179,6 @@ def outcomes(names: tuple[str, ...], *, long: bool = False) -> dict[str, pd.Data
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory) -> dict[str, pd.DataFrame]:
-    """What all commands write of columns with plain names."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("usual"))
         return outcomes(PLAIN)
@@ -209,7 +203,6 @@ def test_every_command_that_reads_columns_is_run():
 
 
 def test_no_name_is_given_to_pandas_as_a_keyword():
-    """`assign(**columns)` fails of a column `self`, in whatever command comes by."""
     top = Path(linkrisk.__file__).parents[1]
     files = [path for room in ("datasets", "solver") for path in (top / room).rglob("*.py")]
     assert len(files) > 400

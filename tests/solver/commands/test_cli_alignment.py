@@ -34,7 +34,6 @@ def survey(records: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @pytest.fixture
 def files(tmp_path, monkeypatch):
-    """The masked file in another order, and a fit of it with its certificate."""
     monkeypatch.chdir(tmp_path)
     original, masked = survey()
     original.to_csv("original.csv", index=False)

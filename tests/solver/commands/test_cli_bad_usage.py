@@ -25,14 +25,12 @@ EQUAL = {"weights": dict.fromkeys(NAMES, 1 / 3)}
 
 
 def write_parameters(content: Any, name: str = "fit.json") -> list[str]:
-    """Write a parameters file and give the command that reads it."""
     Path(name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return ["evaluate", "--parameters", name]
 
 
 @pytest.fixture(params=["fit", "compare", "evaluate"])
 def command(request) -> list[str]:
-    """A command with its file pair."""
     if request.param == "evaluate":
         return [*write_parameters({"parameters": EQUAL}), *PAIR, "--json", "out.json"]
     return [request.param, *PAIR, "--json", "out.json"]
@@ -187,7 +185,6 @@ WHOLE = {
 
 @pytest.fixture(params=WHOLE)
 def whole_command(request) -> list[str]:
-    """The beginning of a command line that asks for every output file."""
     weights = {"parameters": {"weights": dict.fromkeys(NAMES, 1 / len(NAMES))}}
     Path("fit.json").write_text(json.dumps(weights), encoding="utf-8")
     return WHOLE[request.param]
@@ -198,7 +195,6 @@ def write(text: str | bytes, name: str = "masked.csv") -> None:
 
 
 def write_cell(row: int, column: int, cell: object, name: str = "masked.csv") -> None:
-    """Write the masked file with one cell changed; rows count from 1."""
     rows: list[list[object]] = [list(answers) for answers in noisy(survey())]
     rows[row - 1][column] = cell
     write(csv_text(rows), name)  # type: ignore[arg-type]

@@ -41,8 +41,6 @@ def in_this_process(monkeypatch) -> None:
 
 @pytest.fixture
 def tamper(monkeypatch) -> Callable[[Change], None]:
-    """Change what the backend `scipy` returns before it is recounted."""
-
     def install(change: Change) -> None:
         def solve(name, *settings, **more):
             answer = solve_here(name, *settings, **more)

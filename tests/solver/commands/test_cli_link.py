@@ -186,7 +186,6 @@ BAD = (None, "x", -1, math.nan, 1e308, 10**30, True, [], [[1]], {"a": 1})
 
 
 def paths(part: object, at: tuple = ()):
-    """The place of every entry, of long lists the first two."""
     yield at
     entries = part.items() if isinstance(part, dict) else ()
     for key, inner in enumerate(part[:2]) if isinstance(part, list) else entries:

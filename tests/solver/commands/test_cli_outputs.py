@@ -35,8 +35,6 @@ def parameters(survey_folder: Path) -> None:
 
 @pytest.fixture
 def no_work(monkeypatch) -> None:
-    """Whatever is refused must be refused before the files are read."""
-
     def read(*_: object) -> None:
         raise AssertionError("the work began")
 

@@ -1,4 +1,4 @@
-"""`link --pass`: what it prints and writes, clerical review and back, and everything that is refused."""
+"""`link --pass` and `find-links`: what they print and write, clerical review and back, and refusals."""
 
 from __future__ import annotations
 
@@ -175,6 +175,9 @@ def test_decisions_that_cannot_be_read(name, capsys):
     refuse(capsys, message, *ARGV, "--decisions", "decisions.csv")
 
 
+# Files of which nobody knows which record is which: `find-links`
+
+
 UNKNOWN = ["link", "--original", "a.csv", "--masked", "b.csv", "--method", "prl"]
 JUDGED = ["--clerical-band", "0.05,0.8", "--one-to-one", "hungarian"]
 FIND = ["find-links", *UNKNOWN[1:]]
@@ -187,7 +190,6 @@ OF_TRUTH = {"right", "lost", "lost_so_far", "precision", "recall", "records", "l
 
 @pytest.fixture
 def unknown(_files):
-    """As nobody knows which record is which."""
     first, second = persons(120, seed=1)
     first.assign(number=[f"p{at}" for at in range(120)]).to_csv("a.csv", index=False)
     second.assign(case=[f"{at:03}" for at in range(120)])[5:].sample(frac=1.0, random_state=0).to_csv(
@@ -196,7 +198,6 @@ def unknown(_files):
 
 
 def words(found):
-    """All keys of a JSON, and all its values that are no object or list."""
     if isinstance(found, dict):
         return set(found).union(*map(words, found.values()))
     return set().union(*map(words, found)) if isinstance(found, list) else set()

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.usefixtures("survey_folder")
 
 
 def write(name, rows, names=NAMES, order=None):
-    """Write records with their ids, in an order by lot where a seed of it is given."""
     listed = [[100 + at, *row] for at, row in enumerate(rows)]
     if order is not None:
         random.Random(order).shuffle(listed)

@@ -26,7 +26,6 @@ role = "ignored"
 
 @pytest.fixture(autouse=True)
 def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A pair of files with ids, in two orders, and a schema that says so."""
     monkeypatch.chdir(tmp_path)
     rows = survey()
     names = ("person", *NAMES, "region")

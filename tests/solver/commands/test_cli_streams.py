@@ -170,7 +170,6 @@ class Terminal:
         os.close(terminal)
 
     def wait_for(self, words: str) -> None:
-        """Read until the line matches a regular expression."""
         limit = time.monotonic() + PATIENCE
         while not re.search(words, self.shown):
             assert self._read(), f"it has ended after {self.shown[-500:]!r}"
@@ -180,7 +179,6 @@ class Terminal:
         os.write(self.master, b"\x03")
 
     def end(self) -> tuple[int, str]:
-        """Wait; the exit code and what was printed."""
         printed = self.process.stdout.read().decode()
         self.process.stdout.close()
         code = self.process.wait(PATIENCE)
@@ -277,7 +275,6 @@ class Screen:
         self.written += text
 
     def wait(self, drawings: int) -> None:
-        """Until the line has been drawn so many times more."""
         for _ in range(drawings):
             assert self.drawings.acquire(timeout=PATIENCE)
 
@@ -343,12 +340,6 @@ def test_the_line_fits_the_terminal_and_its_clock_runs_by_itself():
     words = "proving: linked 374, at most 381.5  (Ctrl-C: stop with this)"
     assert all(part[10:].rstrip() == words for part in shown)
     assert screen.written.endswith("\r" + " " * 79 + "\r")
-
-
-def test_the_line_names_the_part_of_a_longer_call():
-    part = Progress(1.0, 320.0, 323.0, "hitting sets", "1085 cores", "mahalanobis", 400.0, 0.375)
-    _, (shown,) = drawn(part)
-    assert shown[10:].rstrip() == "38% proving mahalanobis: linked 320, at most 323  (Ctrl-C stops)"
 
 
 def test_the_advice_is_not_cut_off_on_80_columns():

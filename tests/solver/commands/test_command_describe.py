@@ -20,7 +20,6 @@ DATA = os.environ.get("LINKRISK_DATA")
 
 @pytest.fixture(autouse=True)
 def survey(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A working folder with the answers of sixty persons, of a terminal with 80 columns."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     chance = random.Random(4)
@@ -84,7 +83,6 @@ def test_the_guess_is_taken_by_the_other_commands(capsys):
 
 
 def test_the_page_shows_what_is_printed(capsys):
-    """The example of docs/schema.md is true: its files, the guess, the corrected part, the fit."""
     page = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
     (_, source), (_, described), (_, guessed), (_, corrected), (_, fitted) = blocks[:5]

@@ -175,7 +175,6 @@ def two_releases(capsys):
 
 
 def risk_of(names):
-    """What `risk` is asked of these releases."""
     files = [word for name in names for word in ("--masked", f"{name}.csv")]
     search = ("--aggregator", "weighted-mean", "--time-limit", "none", "--measures", "worst-case,releases")
     return ["risk", "--original", "firms.csv", *files, "--attributes", "turnover", *search]

@@ -25,7 +25,6 @@ MADE = ["report", *PAIR, *SMALL, "--output", "r.html", "--json", "r.json"]
 
 
 def page_text(name):
-    """A page without what keeps words together."""
     page = re.sub('<span class="whole">(.*?)</span>', r"\1", Path(name).read_text(encoding="utf-8"))
     return re.sub(r"[\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]", " ", page)
 

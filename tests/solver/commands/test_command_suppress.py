@@ -303,7 +303,6 @@ def test_names_are_left_out_or_said(capsys):
 
 
 def with_constants():
-    """The people of Urk and Delft, all of the same country and kind of house; an id and weights."""
     rows = [
         f"{line},{'country,kind of house' if not at else 'NL,7'}"
         for at, line in enumerate(PEOPLE.splitlines())
@@ -412,7 +411,6 @@ def test_what_cannot_be_renumbered(capsys):
 
 
 def test_every_household_has_a_head():
-    """Only that it is so is checked; what is taken is the same."""
     frame = HOMES.assign(relation=[1, 2, 1, 3, 2, 1, 1])
     asked = {"keys": ["street", "sex"], "k": 2, "household": "home", "household_keys": ["street"]}
     with_head = suppress(frame, head="relation=1", **asked)

@@ -22,7 +22,6 @@ ASKED = ["--cells", "cells.csv", "--relations", "relations.csv"]
 
 @pytest.fixture(autouse=True)
 def table(tmp_path, monkeypatch):
-    """The worked example, with margins; bounds are 0 and twice the value."""
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame(INNER, index=range(1, 5), columns=range(1, 5))
     frame.loc["T"] = frame.sum()

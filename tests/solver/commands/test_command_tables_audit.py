@@ -64,7 +64,6 @@ def test_each_release_protects_and_both_together_do_not(capsys):
 
 
 def test_a_published_release_lacks_what_is_suppressed(capsys):
-    """Which file, which cell, and which file to give instead."""
     written = ["--output", "published.csv", "--internal", "internal.csv"]
     run(capsys, "tables", "audit", "--cells", "revised.csv", *written)
     message = (
@@ -154,7 +153,6 @@ NO_CODES = "by_age.jj has no columns of codes, which say which cells it shares"
 
 @pytest.fixture
 def argus():
-    """Two tables with common cells as ARGUS has them; one as JJ, too."""
     write_linked_tables(Path())
     for name, end in (("by_size", "tab"), ("by_age", "tab"), ("by_age", "jj")):
         write_all(internal_files(open_table(f"{name}.csv"), f"{name}.{end}"))

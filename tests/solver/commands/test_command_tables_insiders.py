@@ -90,7 +90,6 @@ def test_methods_and_what_they_say_of_the_cost(method):
 
 
 def test_an_insider_of_a_file_who_knows_too_much(capsys):
-    """Who knows all other cells of the row and its total: no pattern helps, and it is said from whom."""
     cells = pd.read_csv("cells.csv")
     row = cells[(cells["region"] == "N") & (cells["size"] != "mid")]
     known = pd.DataFrame({"insider": "spy", "cell": row.index, "lower": row["value"], "upper": row["value"]})
@@ -155,7 +154,6 @@ def test_singletons_by_name_where_contributions_are_known(capsys):
 
 @pytest.mark.parametrize(("action", "option"), [("suppress", "--insiders"), ("audit", "--apriori")])
 def test_what_is_known_is_given_once(action, option, capsys):
-    """Of two, the first one would be left out."""
     message = f"{option} is given twice; give it once, with all in one file"
     refuse(capsys, message, "tables", action, *FILES, option, "one.csv", option, "two.csv")
 

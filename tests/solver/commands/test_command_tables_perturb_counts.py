@@ -103,6 +103,9 @@ def test_weighted_counts_are_perturbed_counts_times_the_mean_weight(capsys):
     assert without.cells["noise"].tolist() == house["noise"].tolist()
 
 
+# Sums
+
+
 SUMS = ["tables", "perturb-sums", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
 DESIGN = "most=2,variance=1,steps=1"
 BY_SHARE = ["--noise", DESIGN, "--share", "0.1"]

@@ -31,7 +31,6 @@ except BaseException:
 
 
 def ended(*argv: str) -> tuple[int, str, str]:
-    """A process in this folder, whose modules come before all others."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", *argv]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -84,7 +83,6 @@ def test_sigterm_is_heard_in_the_background_of_a_script_too():
 
 
 def in_background(*argv: str) -> tuple[int, str]:
-    """A process that is not to hear Ctrl-C, as in the background of a shell's script."""
     script = "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     script += f"sys.exit(subprocess.call([sys.executable, '-m', 'solver', *{argv!r}]))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

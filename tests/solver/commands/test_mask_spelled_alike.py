@@ -79,7 +79,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def masked(method):
-    """The masked file and its record."""
     for path in (Path("masked.csv"), Path("record.json")):
         path.unlink(missing_ok=True)
     given = ["--input", "file.csv", "--seed", "7", "--output", "masked.csv", "--record", "record.json"]

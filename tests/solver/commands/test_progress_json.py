@@ -105,14 +105,12 @@ def test_the_part_of_a_part():
 
 
 def written(monkeypatch, capsys, *argv: str) -> list[dict]:
-    """The JSON lines of a command."""
     monkeypatch.setenv(SILENT, "json")
     assert main(list(argv)) == 0
     return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
 def last(found: list[dict]) -> dict[str, dict]:
-    """The last line about each, in the order in which they came."""
     return {line["about"]: line for line in found if line["about"]}
 
 

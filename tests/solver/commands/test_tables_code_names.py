@@ -25,7 +25,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def records(names: list[str]) -> pd.DataFrame:
-    """Twenty records with two codes of two variables, one of the others, an amount, a weight and a key."""
     codes = {
         name: [f"c{(row >> at) % 2 if at < 2 else 0}" for row in range(20)] for at, name in enumerate(names)
     }
@@ -37,7 +36,6 @@ def records(names: list[str]) -> pd.DataFrame:
 
 
 def commands(by: str) -> dict[str, list[str]]:
-    """All that makes a table of microdata, or changes one, with what it writes."""
     of = ["--input", "micro.csv", "--by", by]
     sums = ["--response", "amount", "--weight", "times"]
     return {
@@ -98,7 +96,6 @@ def main_of(action: str, given: list[str]) -> int:
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory) -> dict[str, pd.DataFrame]:
-    """What all commands write of variables with plain names."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("usual"))
         return written(VARIABLES, VARIABLES)
@@ -166,7 +163,6 @@ CELLS = "region,size,value\nTotal,Total,10\nTotal,a,4\nTotal,b,6\nN,a,4\nN,b,6\n
 
 
 def test_codes_are_text_as_they_stand_in_the_file(capsys):
-    """Namibia is no missing value, in the cells that `make` writes as little as in microdata."""
     lines = [f"{region},{size},{of[at]}" for region, of in CODES.items() for at, size in enumerate("ab")]
     Path("micro.csv").write_text("\n".join(["region,size,turnover", *lines]), encoding="utf-8")
     asked = ["--input", "micro.csv", "--by", "region,size", "--response", "turnover", "--rule", "p=10"]

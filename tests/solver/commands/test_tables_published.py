@@ -43,7 +43,6 @@ def table(tmp_path, monkeypatch):
 
 
 def raw(path):
-    """All bytes of a file, unpacked where it is packed."""
     content = Path(path).read_bytes()
     if not zipfile.is_zipfile(io.BytesIO(content)):
         return content

@@ -356,7 +356,6 @@ def designs(files):
 
 
 def keyed(more="", response=""):
-    """Data with record keys, and what the metadata says of their noise."""
     Path("firms.asc").write_text(KEYED, encoding="utf-8")
     described = RDA.replace("  <NUMERIC>\n", f"  <NUMERIC>\n{response}", 1)
     Path("firms.rda").write_text(
@@ -365,7 +364,6 @@ def keyed(more="", response=""):
 
 
 def frame():
-    """The records as `make_table` takes them."""
     names, widths = ["region", "size", "turnover", "asks", "group", "w", "key"], [2, 5, 6, 1, 1, 3, 6]
     made = pd.read_fwf("firms.asc", widths=widths, names=names, dtype={"region": str, "size": str})
     return made.assign(region=made["region"].str.strip(), size=made["size"].str.strip())
@@ -417,7 +415,6 @@ def test_counts_with_noise_are_those_of_the_program():
 
 
 def test_sums_with_noise():
-    """The metadata says what the noise is like; the batch may name other tables, and extra noise."""
     keyed(
         '  <PFILE> "counts.txt"\n  <PFILE_CONT> "sums.txt"\n  <PFILE_SEP> "sums.txt"\n',
         "  <CKM> T(2)\n  <SEPARATION> Y\n  <SCALING> F(0.03, 0.30,1000,3,0.5)\n",

@@ -157,7 +157,6 @@ def files(tmp_path, monkeypatch):
 
 
 def logged() -> list[str]:
-    """Lines without times and seconds."""
     lines = Path("log.txt").read_text(encoding="utf-8").splitlines()
     assert all(STAMP.match(line) for line in lines)
     return [re.sub(r"; \d+\.\d s$", "", STAMP.sub("", line)) for line in lines]
@@ -356,7 +355,6 @@ def test_other_data_behind_clear():
 
 
 def test_several_files_of_cells_are_linked():
-    """Each with its own metadata, and protected at once."""
     source = frame_of(ASC)
     for name, by in (("a", ["region", "size"]), ("b", ["size", "group"])):
         tree = {"region": "region.hrc"} if "region" in by else {}
@@ -392,7 +390,6 @@ def test_several_files_of_cells_are_linked():
 
 
 def frame_of(text):
-    """The records of a text without keys."""
     made = pd.DataFrame([(line[:2], line[2:7], float(line[7:13]), line[14]) for line in text.splitlines()])
     made.columns = ["region", "size", "turnover", "group"]
     return made.assign(**{name: made[name].str.strip() for name in ("region", "size", "group")})

@@ -44,7 +44,6 @@ FAMILIES = ["weighted-mean", "owa", "choquet", "mahalanobis"]
 
 
 def changed(result: FitResult, **details: object) -> FitResult:
-    """The same result with other details."""
     return FitResult.of(replace(result.worst, details={**result.details, **details}))
 
 
@@ -147,7 +146,6 @@ THETAS = {
 
 
 def evaluated(name: str, weights: list[float], options: dict[str, int]) -> FitResult:
-    """The answer of a search that has found these weights."""
     aggregator = "choquet" if name == "2-additive" else name
     problem = make_problem(*one_binary_column(), ProblemOptions(aggregator=aggregator, **options))
     family, pair = problem.aggregator, problem.pair
@@ -192,7 +190,6 @@ def test_what_prints_as_zero_and_is_idle_prints_as_plain_zero():
 
 
 def fit_count(pair: LinkagePair, weights: list[float]) -> int:
-    """Records that an OWA links."""
     form = make_aggregator("owa", pair.attributes).form(np.array(weights))
     return int(Evaluator(pair).count(form).linked.sum())
 
@@ -319,6 +316,9 @@ def test_partners_that_are_tied_and_farther_than_another_are_not_kept_out_by_the
     assert result.details["tied"] == {"records": alone, "with_twins": 0}
 
 
+# The headline: one sentence, and a bar that says the same
+
+
 KIND = "can be re-identified by a distance of this kind"
 
 
@@ -416,7 +416,6 @@ def result():
 
 
 def headline(result):
-    """The sentence and the bar alone."""
     return short(said=result.in_short().headline)
 
 

@@ -21,7 +21,6 @@ NASTY = "<script>alert(\"1\")</script> & 'x'"
 
 
 def everything(text: str = "words", rows: int = 2):
-    """A document with a block of every kind that is drawn."""
     table = Table(TABLE.columns, [*TABLE.rows] * rows, text)
     return short(
         [pairs((text, "352 of 400")), Paragraph(text)],

@@ -22,13 +22,11 @@ NASTY = "<script>alert(\"1\")</script> & 'x'"
 
 
 def said(html: str) -> str:
-    """The words of a card, which is well-formed and has no script whatever it shows."""
     assert "<script" not in html
     return " ".join(" ".join(ET.fromstring(html).itertext()).split())
 
 
 def shown(result) -> str:
-    """The words of a notebook, which are those of a terminal too."""
     document = result.in_short() if hasattr(result, "in_short") else short_of(result)
     text = " ".join(terminal(document).split())
     for sentence in document.headline.sentences:
@@ -38,7 +36,6 @@ def shown(result) -> str:
 
 @pytest.fixture(scope="module")
 def pair():
-    """A pair whose columns have names that a browser must not obey."""
     original, masked = frames(0)
     names = [NASTY, *original.columns[1:]]
     return original.set_axis(names, axis=1), masked.set_axis(names, axis=1)
@@ -175,7 +172,6 @@ SEED = 271828182845
 
 @pytest.fixture
 def people():
-    """Four towns by sex, one of them with a single person, and an income."""
     return pd.DataFrame(
         {
             MOVING: ["Urk", "Urk", "Urk", "Urk", "Delft", "Delft", MOVING],
@@ -187,14 +183,12 @@ def people():
 
 
 def words(result) -> str:
-    """The words of the card, which is well-formed and has no script whatever it shows."""
     html = result._repr_html_()
     assert "<script" not in html
     return " ".join(" ".join(ET.fromstring(html.replace("\x1b", "")).itertext()).split())
 
 
 def printed(result) -> str:
-    """What a terminal shows: nothing that moves in it or colours it."""
     text = str(result)
     assert re.sub(r"[^\S\n]", " ", text).replace("\n", "").isprintable()
     return text

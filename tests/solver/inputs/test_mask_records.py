@@ -35,7 +35,6 @@ def table():
 
 
 def recorded(table, folder, *texts):
-    """The masked table, and its record."""
     found = mask(table, [masking_method(text) for text in texts], seed=1)
     path = folder / "record.json"
     found.write(folder / "masked.csv", path)

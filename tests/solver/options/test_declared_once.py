@@ -65,7 +65,6 @@ NAMES = [name for name in linkrisk.__all__ if hasattr(getattr(linkrisk, name), "
 
 
 def with_shoes(asked):
-    """The options of an operation, and one more."""
     return dataclass(frozen=True, kw_only=True)(type("More", (asked, Shoes), {}))
 
 

@@ -110,7 +110,6 @@ def test_no_secret_key_has_a_place(results):
 
 
 def test_a_new_field_is_left_out(results):
-    """The list says what is kept, so what nobody has thought of does not get through."""
     more = copy.deepcopy(results)
     more["measures"]["held-out"]["rates"][0]["note"] = "ZQXJ"
     more["measures"]["new-measure"] = {"findings": [{"key": "ZQXJ", "words": "ZQXJ", "value": 1.0}]}

@@ -238,7 +238,6 @@ def test_what_is_no_result_is_refused(given, message):
 
 
 def edited(results, path, value):
-    """The same results with another value at a place."""
     changed = json.loads(json.dumps(results))
     place = changed
     for step in path[:-1]:

@@ -43,7 +43,6 @@ def reader(browser, full_html, tmp_path_factory):
 
 @pytest.fixture
 def table(reader):
-    """The table of records, as it was when the page was opened."""
     reader.reload()
     reader.wait_for_selector("html[data-ready]", state="attached")
     return reader.locator(".records")
