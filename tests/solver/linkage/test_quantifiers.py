@@ -62,14 +62,6 @@ def test_points_are_joined_by_lines():
     assert POINTS(np.array([0.0, 0.125, 0.3, 0.75, 1.0])).tolist() == pytest.approx([0, 0.05, 0.1, 0.55, 1])
 
 
-@given(st.integers(1, 40), st.sampled_from([*EVERY, POINTS]))
-def test_weights_are_not_negative_and_sum_to_one(size, quantifier):
-    weights = np.diff(values_at([quantifier], size)[0])
-    assert weights.size == size
-    assert (weights >= 0.0).all()
-    assert weights.sum() == pytest.approx(1.0, abs=1e-14)
-
-
 @pytest.mark.parametrize("quantifier", [*EVERY, POINTS], ids=str)
 def test_their_text_reads_back(quantifier):
     assert parse_family(str(quantifier)) == (quantifier,)

@@ -332,8 +332,7 @@ def test_compared_attributes_are_known_before_and_results_are_json():
     assert told["learned"][0]["guesses"]["records"] == 40
 
 
-@pytest.mark.parametrize("upside_down", [False, True])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("seed", "upside_down"), [(0, False), (1, True)])
 def test_of_equally_near_candidates_that_are_not_equal_one_is_taken_by_lot(seed, upside_down):
     """Every original differs from all 40 masked records in one of two attributes: half of these say ill."""
     original = pd.DataFrame({"A": ["p"] * 40, "B": ["q"] * 40, "C": ["ill"] * 30 + ["well"] * 10})

@@ -94,13 +94,3 @@ def test_without_time_only_what_takes_a_moment_is_counted():
     assert reasons["equal_weights"] is None
     late = {reasons[key] for key in ("probabilistic", "bayesian", "likelihood")}
     assert late == {"no time was left for it"}
-
-
-@pytest.mark.parametrize("records", [1, 2])
-def test_tiny_files(records):
-    original = pd.DataFrame({"A": np.arange(records) + 1.0, "B": [3.0, 5.0][:records]})
-    both = pd.concat([original, original + 7.0], ignore_index=True)
-    found = taken((both, both))
-    assert linked(found)["equal_weights"] == len(both)
-    assert "links 100.0 % rightly" in found.paragraph
-    assert len(found.to_frame()) == 9

@@ -167,6 +167,11 @@ def test_bad_requests(options, message):
     assert refusal(lambda: link(*together(), **options)).startswith(message)
 
 
+def test_nothing_in_common():
+    with pytest.raises(UsageError, match="original has no attribute in common with the other file"):
+        link(*apart(), method="prl")
+
+
 def test_infinite_values_and_words_where_numbers_belong():
     original, masked = together()
     original.loc[2, "A"] = np.inf
