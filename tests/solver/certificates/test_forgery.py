@@ -12,12 +12,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from random import Random
 
 import pytest
 from aggregator_cases import BY_LABEL
 from certified import kinds
-from forgeries import mutated
 from forgery_run import honest_pairs, tries
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -114,14 +112,3 @@ def test_a_hundred_forgeries(tmp_path, monkeypatch):
 @pytest.mark.parametrize("seed", [1, 3])
 def test_ten_thousand_forgeries(tmp_path, seed):
     check(run(tmp_path, seed, 5_000), 5_000)
-
-
-def test_the_same_seed_makes_the_same_forgery(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    texts = (
-        '{"linked": 3, "parameters": {"weights": {"A": 1.0}}}',
-        '{"linked": 3, "proof": {"lost": [[0, 1]]}}',
-    )
-    for seed in range(50):
-        assert mutated(texts, Random(seed)) == mutated(texts, Random(seed))
-    assert len({mutated(texts, Random(seed)) for seed in range(50)}) > 25

