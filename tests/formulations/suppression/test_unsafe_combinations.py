@@ -17,10 +17,8 @@ from scipy import integrate
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.suppression.hitting_sets import (
-    different_problems,
     least_hitting,
     solve_household,
-    solve_problems,
 )
 from linkrisk.formulations.suppression.key_table import (
     KeyTable,
@@ -257,15 +255,6 @@ def test_a_search_cut_short_still_has_an_answer_and_a_bound(sets):
     chosen, value, bound = least_hitting(every, cost, 255, 0)
     assert all(chosen & each for each in sets)
     assert bound <= cheapest(sets, cost.tolist(), 255) <= value == chosen.bit_count()
-
-
-def test_records_with_the_same_combinations_are_one_problem():
-    start, sets = np.array([0, 2, 2, 4, 5]), np.array([1, 6, 1, 6, 4])
-    problems = different_problems(start, sets)
-    assert problems.of.tolist() == [0, 1, 0, 2]
-    answers = np.empty((len(problems), 3), dtype=np.int64)
-    solve_problems(problems.start, problems.sets, np.array([1, 2, 3]), 7, ALL, answers)
-    assert answers.tolist() == [[3, 3, 3], [0, 0, 0], [4, 3, 3]]
 
 
 @given(

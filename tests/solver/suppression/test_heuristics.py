@@ -66,12 +66,6 @@ def test_all_agree_with_k_afterwards(codes, k):
     assert min(agreeing(np.where(taken, -1, codes))) >= k
 
 
-def test_the_variable_with_most_values_goes_first():
-    codes = np.array([[0, 0], [0, 0], [0, 1], [1, 0], [0, 2]], dtype=np.int32)
-    taken = sdcmicro_suppression(codes, 2)
-    assert taken.tolist() == [[False, False], [False, False], [False, True], [True, False], [False, True]]
-
-
 @given(codes=codes_of, k=st.integers(2, 3), chance=st.randoms(use_true_random=False))
 @pytest.mark.parametrize("choose", [each_by_itself, greedily])
 def test_no_minimal_unsafe_combination_stays_whole(choose, codes, k, chance):
@@ -82,16 +76,3 @@ def test_no_minimal_unsafe_combination_stays_whole(choose, codes, k, chance):
     taken = choose(types, minimal, cost) @ (1 << np.arange(keys))
     for record, row_type in enumerate(types.of):
         assert all(taken[record] & one for one in minimal.of(int(row_type)))
-
-
-def test_greedily_is_cheaper_where_combinations_overlap():
-    codes = np.array(
-        [[0, 0, 0], [0, 1, 1], [1, 0, 2], [1, 2, 0], [0, 1, 1], [1, 0, 2], [1, 2, 0]], dtype=np.int32
-    )
-    types = KeyTable(("a", "b", "c"), codes).types
-    minimal = minimal_unsafe(types, k_anonymity(3, 2), MissingMeaning())
-    cost = np.array([2, 3, 3], dtype=np.int64)
-    first = int(types.of[0])
-    assert sorted(minimal.of(first).tolist()) == [0b011, 0b101, 0b110]
-    assert each_by_itself(types, minimal, cost)[0].tolist() == [True, True, False]
-    assert greedily(types, minimal, cost)[0].sum() == 2

@@ -17,7 +17,7 @@ from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.audit import audit
 from linkrisk.solver.tables.attackers.demands import unmet
-from linkrisk.solver.tables.attackers.pieces import known_exactly, pieces_of
+from linkrisk.solver.tables.attackers.pieces import known_exactly
 
 SHAPES = [((4, 4), (5, 5)), ((6, 3), (4, 2)), ((3, 3), (3, 3), (2, 2)), ((8, 2),), ((4, 2), (3, 3), (2, 2))]
 
@@ -74,24 +74,6 @@ def test_it_is_that_of_an_insider(seed):
     assert part.audited[asked].all()
     assert part.low[asked] == pytest.approx(whole.low[asked], abs=1e-6)
     assert part.high[asked] == pytest.approx(whole.high[asked], abs=1e-6)
-
-
-def test_pieces_share_no_relation():
-    generator = np.random.default_rng(4)
-    table = random_table(generator, ((12, 3), (12, 3)))
-    suppressed = random_pattern(generator, table, 0.5)
-    unknown = suppressed & ~known_exactly(table, suppressed)
-    pieces = list(pieces_of(table, unknown))
-    assert sorted(np.concatenate([piece.cells for piece in pieces])) == np.flatnonzero(unknown).tolist()
-    assert [piece.cells.size for piece in pieces] == sorted((p.cells.size for p in pieces), reverse=True)
-    inside = abs(table.relations[:, np.flatnonzero(unknown)]).sum(axis=1)
-    assert sum(abs(piece.relations).sum() for piece in pieces) == inside.sum()
-    for piece in pieces:
-        rows = abs(table.relations[:, piece.cells]).sum(axis=1) > 0
-        others = unknown.copy()
-        others[piece.cells] = False
-        assert not abs(table.relations[:, np.flatnonzero(others)]).sum(axis=1)[rows].any()
-        assert (np.diff(piece.relations.indptr) >= 2).all()  # no relation gives a cell away
 
 
 def test_what_was_not_audited_is_not_protected():

@@ -65,19 +65,6 @@ def test_attacks_are_those_of_plain_programs(small, seed):
             assert down[cell] <= plain(table, less, cell, -1.0) + 1e-6
 
 
-def test_a_deviation_promises_what_its_multiples_reach():
-    table, _ = a_point(3)
-    suppressed = (~table.fixed).astype(float)
-    attacker, seen = Attacker(table), Seen(table)
-    attacker.knows(suppressed)
-    cell = int(np.flatnonzero(table.primary)[0])
-    found = attacker.attack(cell, 1.0)
-    seen.add("up", found.cells, found.deviations)
-    assert seen.reach(suppressed)[0][cell] == pytest.approx(found.found)
-    assert seen.reach(0.5 * suppressed)[0][cell] == pytest.approx(0.5 * found.found)
-    assert seen.reach(np.zeros(len(table)))[0][cell] == 0.0
-
-
 # An optimiser that says of an attacker's program that there is no point, where to stay is one
 
 

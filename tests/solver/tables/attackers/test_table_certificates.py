@@ -15,7 +15,7 @@ from random_tables import random_pattern, random_table
 from small_tables import frames_of, plain_short
 
 from linkrisk import audit_table, open_table, verify
-from linkrisk.formulations.tables.exact import ExactRelations, exact, exact_witness
+from linkrisk.formulations.tables.exact import exact
 from linkrisk.solver.certificates.core.claims import MalformedError, RejectedError
 from linkrisk.solver.certificates.core.tables import check_table
 from linkrisk.solver.certificates.operations.verify import exact_table
@@ -96,20 +96,6 @@ def test_decimals_are_what_the_files_say():
     certificate = table_certificate(result.suppressed, result.certified)
     assert certificate["witnesses"] == [[[1, 2], ["-1/10", "1/10"]]]
     assert check_table(exact_table(result.table), certificate, "proof.json").defect == 0
-
-
-def test_an_exact_witness_is_beside_the_point():
-    generator = np.random.default_rng(3)
-    table = random_table(generator, ((5, 5), (5, 5)), zeros=0.0)
-    relations = ExactRelations(table)
-    cells = np.arange(len(table))
-    kernel = np.linalg.svd(table.relations.toarray())[2][table.relations.shape[0] :]
-    point = 0.3 * kernel[0]
-    made = exact_witness(relations, cells, point, 6)
-    assert made
-    for row in range(table.relations.shape[0]):
-        assert sum(factor * made.get(at, 0) for at, factor in relations.row(row).items()) == 0
-    assert max(abs(float(made.get(at, 0)) - point[at]) for at in cells.tolist()) < 1e-4
 
 
 def shift(certificate):
