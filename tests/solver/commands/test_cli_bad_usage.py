@@ -70,6 +70,22 @@ def test_commands_and_options(argv, message, capsys):
     refuse(capsys, message, *argv)
 
 
+def test_a_model_is_of_all_records(capsys):
+    message = "a model is of all records: leave --sample, --samples and --strata out, or run twice"
+    refuse(capsys, message, "fit", *PAIR, "--write-model", "out.lp", "--sample", "5")
+
+
+def test_a_measure_on_thirteen_attributes(capsys):
+    rows = [[chance for start in range(5) for chance in row][:13] for row in noisy(survey())]
+    for name in ("original.csv", "masked.csv"):
+        Path(name).write_text(csv_text(rows, tuple(f"q{k}" for k in range(1, 14))), encoding="utf-8")
+    message = (
+        "a fuzzy measure on 13 attributes has 8,191 non-empty subsets; at most 12 attributes are possible: "
+        "choose fewer with --attributes, or use --k-additive 2"
+    )
+    refuse(capsys, message, "fit", *PAIR, "--aggregator", "choquet")
+
+
 def test_one_additive_is_the_weighted_mean(command, capsys):
     message = "--k-additive must be at least 2, not 1: the 1-additive integral is --aggregator weighted-mean"
     refuse(capsys, message, *command, "--aggregator", "choquet", "--k-additive", "1")

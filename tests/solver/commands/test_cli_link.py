@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli_runs import check_golden, refuse, run
-from linker_cases import TOGETHER, link_arguments, write_files
+from linker_cases import APART, TOGETHER, link_arguments, write_files
 from small_files import NAMES, csv_text, noisy, survey
 
 from linkrisk import evaluate
@@ -130,6 +130,7 @@ def write(text: str, name: str = "masked.csv") -> None:
 USAGE = {
     "prl": {
         "--threshold 1": "--threshold is about one-to-one links; give --one-to-one, or leave --threshold out",
+        "--training training.csv": "prl learns from the two files alone: leave --training out",
         "--nominal rent": "--nominal: 'rent' is not among the attributes to compare",
         "--nominal age --ordinal age": "'age' is both in --nominal and in --ordinal; choose one",
         "--compare age=near": "--compare: unknown comparison 'near' in 'age=near'; use one of equal, within, "
@@ -241,3 +242,12 @@ def test_parameters_of_other_files(capsys):
     write(json.dumps({"method": "best", "parameters": {}}), "best.json")
     message = f"unknown method 'best': choose one of {', '.join(LINKERS)}"
     refuse(capsys, message, "evaluate", *TOGETHER, "--parameters", "best.json")
+
+
+def test_files_with_nothing_to_compare(capsys):
+    message = "known.csv has no attribute in common with the other file: nothing can be compared"
+    refuse(capsys, message, "link", "--method", "prl", *APART, *OUT)
+    write(csv_text([[age, 7, hours] for age, _, hours in survey()]))
+    message = "masked.csv: 'income' is constant and cannot be compared; leave it out"
+    refuse(capsys, message, *link_arguments("dbrl"), *OUT)
+    run(capsys, *link_arguments("prl"))

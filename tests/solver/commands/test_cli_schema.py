@@ -113,6 +113,15 @@ def test_global_recoding_by_the_hierarchies_of_the_schema(more, expected, capsys
     assert recorded["attributes"][2]["missing"] == ["9"]
 
 
+def test_an_attribute_without_a_hierarchy(capsys):
+    Path("towns.csv").write_text("town,b\nAachen,West\nBonn,West\nEmden,North\n")
+    Path("s.toml").write_text(HIERARCHY)
+    Path("t.csv").write_text(TOWNS)
+    argv = ["mask", "--input", "t.csv", "--method", "global-recoding", "--schema", "s.toml"]
+    message = "the schema has no hierarchy of an attribute to mask; give --hierarchy or --categories"
+    refuse(capsys, message, *argv, "--output", "m.csv", "--attributes", "id")
+
+
 @pytest.mark.parametrize("command", ["link", "verify"])
 def test_a_schema_that_cannot_be_read(command, capsys):
     Path("bad.toml").write_text('[[attributes]]\nname = "age"\nrol = "key"\n', encoding="utf-8")

@@ -357,3 +357,19 @@ def test_values_that_the_file_had_are_written_as_it_writes_them(capsys):
     assert before != after
     for column, texts in enumerate([{"TRUE", "FALSE", ""}, {"1.50", "2.5", "10", ""}, {"3", "4", "5.0", ""}]):
         assert {row[column] for row in after} <= texts  # 5 and 5.0 are one value, which is written in one way
+
+
+@pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("microaggregation k=2", "f.csv: k is 2, but there is only 1 record; choose a smaller k"),
+        (
+            "rank-swapping percent=50",
+            "f.csv, column 'a': there is only 1 value, and swapping needs two; choose other --attributes",
+        ),
+    ],
+)
+def test_files_that_cannot_be_masked(capsys, method, message):
+    Path("f.csv").write_text("a\n5\n")
+    given = ("--input", "f.csv", "--output", "m.csv", "--method", method)
+    assert mask(capsys, *given) == (2, "", f"error: {message}\n")

@@ -125,3 +125,17 @@ def test_an_interrupt_while_certifying_costs_no_report(monkeypatch, capsys):
     monkeypatch.setattr("linkrisk.solver.report.operations.report.verify", stop)
     run(capsys, *MADE)
     assert "stopped before it was checked" in Path("r.json").read_text(encoding="utf-8")
+
+
+def test_outside_readers(capsys):
+    run(capsys, *MADE, "--audience", "external")
+    text = Path("r.json").read_text(encoding="utf-8")
+    assert json.loads(text)["audience"] == "external"
+    assert not [
+        name for name in ("original.csv", "income", "python -m solver", "sha256", "seed") if name in text
+    ]
+    message = (
+        "r.json: the report was made for external readers, and stays that: make it from the JSON of risk "
+        "instead"
+    )
+    refuse(capsys, message, "report", "--saved", "r.json", "--audience", "internal", "--output", "x.html")

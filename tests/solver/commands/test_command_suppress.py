@@ -188,6 +188,8 @@ def test_bad_requests(options, message, capsys):
 @pytest.mark.parametrize(
     ("frame", "asked", "error", "message"),
     [
+        (HOMES.assign(street=list("abbbbbc")), {}, DataError, "household 1 has several values of 'street'"),
+        (HOMES.assign(home=[1, None, 2, 2, 3, 3, 4]), {}, DataError, "row 2: no household number"),
         (HOMES.assign(w=[1, 1, 1, 0, 1, 1, 1]), {"weight": "w"}, DataError, "column 'w', row 4: a sampling"),
         (HOMES, {"untouched": ["street", "sex", "age"]}, FormulationError, "which are not to be touched"),
         (HOMES, {"untouched": ["home"]}, UsageError, "untouched: 'home' is no key variable"),
@@ -221,6 +223,8 @@ def test_a_ghost_loses_its_value_with_its_key_variable(capsys):
     [
         ({"ghosts": {"zip": ["id"]}}, "ghosts: 'zip' is no key variable"),
         ({"ghosts": {"town": ["sex"]}}, "ghosts: 'sex' is a key variable itself; leave it out"),
+        ({"ghosts": {"town": ["zip"]}}, "ghosts: there is no column 'zip' to lose its value with 'town'"),
+        ({"head": "sex=f"}, "there are no households; say in which column"),
         ({"ghosts": {"town": ["id"]}, "problem": "joint"}, "the problem 'joint' knows none, leave them out"),
         ({"k": None, "levels": {"town": 1}, "threshold": {2: 1}}, "no threshold for tables of 1 dimensions"),
     ],
@@ -265,10 +269,17 @@ def test_levels_are_written_as_recoding_files(capsys):
     assert set(pd.read_csv("r.csv")["age"]) == {"thirties", "forties"}
 
 
-def test_recoding_files_of_nothing(capsys):
+def test_recoding_files_of_nothing_and_levels(capsys):
     Path("made").mkdir()
     message = "--write-recodings: no column was recoded code by code; leave it out"
     refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "made")
+    message = "--write-recodings none: there is no such folder; create it first"
+    refuse(capsys, message, *ASKED, "--k", "2", "--write-recodings", "none")
+    assert "a combination with a missing value is safe" in run(
+        capsys, *ASKED, "--levels", "town=1,sex=2,trade=3"
+    )
+    message = "'town' is not a hierarchy; write ATTRIBUTE=FILE"
+    refuse(capsys, message, "unsafe", "--input", "people.csv", "--hierarchy", "town")
 
 
 NAMES = "Nachname,id,age,town\nAbel,1,31,Urk\nBos,2,31,Urk\nCohen,3,40,Delft\nDal,4,41,Delft\n"

@@ -57,6 +57,8 @@ def test_identical_records_are_spoken_of(capsys):
     )
     assert int(re.search(about, run(capsys, *groups, "--ties", "strict"))[1]) > 0
     assert re.search(about, run(capsys, *groups)) is None, "guessing among them is counted"
+    more = run(capsys, *groups, "--method", "microaggregation k=5", "--ties", "strict")
+    assert re.search(r"note: after 2 maskings, up to \d+ records are nearest to several", more)
 
 
 def test_without_an_output_nothing_is_kept(capsys):

@@ -177,3 +177,9 @@ def test_squares_weights_and_up(capsys):
 def test_no_adjustment_without_squares_by_our_own_search(capsys):
     message = "the backend 'exact' adjusts with squares; ask for these, or choose another one"
     refuse(capsys, message, "tables", "adjust", *ASKED, "--output", "safe.csv", "--backend", "exact")
+
+
+def test_a_base_is_for_rounding(capsys):
+    refuse(
+        capsys, "a base is for the problem 'round'; leave it out", "tables", "compare", *ASKED, "--base", "5"
+    )

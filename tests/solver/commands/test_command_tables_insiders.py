@@ -173,3 +173,9 @@ def test_singletons_need_to_be_known():
     with pytest.raises(UsageError, match="has no column 'respondents', which says who is alone in a cell"):
         audit_table(cells, "relations.csv", insiders="singletons")
     assert suppress_table(cells, "relations.csv", insiders="singletons", contributors="who.csv").protected
+
+
+def test_no_cell_has_a_single_respondent(capsys):
+    cells = pd.read_csv("cells.csv")
+    cells.assign(respondents=cells["respondents"].clip(lower=2)).to_csv("cells.csv", index=False)
+    assert "outsiders; no cell has a single respondent. " in flat(run(capsys, "tables", "suppress", *FILES))

@@ -95,6 +95,7 @@ def test_tables_of_the_reference(name, rule, file):
             "code,parent\nN1,Total\nN1,Total\n",
             "tree.csv, row 2: the code 'N1' stands twice; a code has one parent",
         ),
+        ("code\nN1\n", "tree.csv has no column 'parent'"),
         ("code,parent\nN1,Total\n", r"firms\.csv, column 'region', row 4: 'N2' is no code of its tree"),
     ],
 )
@@ -186,6 +187,8 @@ def test_rules_are_recorded_and_told_inside_only(capsys):
     refuse(capsys, message, *table, "--made", "made.json", "--output", "safe.csv")
     message = "firms.csv is no record of a table; name what `tables make --record` has written"
     refuse(capsys, message, *table, "--made", "firms.csv", "--output", "safe.csv")
+    message = "cannot read no.json: No such file or directory"
+    refuse(capsys, message, *table, "--made", "no.json", "--output", "safe.csv")
 
 
 @pytest.mark.parametrize(

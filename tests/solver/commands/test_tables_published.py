@@ -160,6 +160,10 @@ def test_options_of_the_command(capsys, table):
             "no table has a column 'sex' of codes; there are: region, size",
         ),
         (
+            ["--cells", "cells.csv", "--cells", "cells.csv", "--apriori", "k.hst"],
+            "--apriori is of one table; give each table its own before they are linked",
+        ),
+        (
             ["--cells", "cells.csv", "--output", "safe.jj"],
             "cannot write safe.jj: .jj files hold the values of suppressed cells; write it as the internal "
             "file",

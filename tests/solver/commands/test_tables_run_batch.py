@@ -193,6 +193,7 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
             "line 5: there is no rule 'Q(1)'; there are P, NK, FREQ, ZERO, REQ, WGT, MIS, MAN, each with "
             "(numbers)",
         ),
+        (TABLE.replace("P(10,1)", "P(ten)"), "line 5: a number of P is 'ten', which is no number"),
         (TABLE.replace("P(10,1)", "NK(1)"), "line 5: NK takes 2 numbers, not 1"),
         (
             '<SPECIFYTABLE> "size"|<freq>\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n',

@@ -399,6 +399,7 @@ def frame_of(text):
     ("text", "message"),
     [
         ("<JJ> a.jj\n", "line 4: a JJ file needs no batch; write tables suppress --table FILE.jj"),
+        ("<LINKMOD> 1\n", "line 4: linked tables are protected by <SUPPRESS> MOD(0,...); write that"),
         ("<CLEAR>\n", "line 4: data is open that no table is read of; leave it out, or read a table"),
         (TABLE + "<SUPPRESS> OPT(1,5) now\n", "line 7: 'now' stands behind OPT(...); leave it out"),
         (

@@ -108,6 +108,15 @@ def test_the_advice_to_withhold_is_the_least_certified_worst_case(full, measured
         assert f"at most {best} of 44 (" in item
 
 
+def test_the_riskiest_groups_are_named(full, measured):
+    told = rows(section(full.document, "summary"), "The riskiest groups of records")
+    shares = [row[4] for row in told]
+    assert shares == sorted(shares, reverse=True)
+    listed = [one for one in measured["measures"]["records"]["groups"] if one["records"] >= 10]
+    groups = {(one["column"], one["category"]): one["share"] for one in listed}
+    assert groups[told[0][0], told[0][1]] == told[0][4] == max(groups.values())
+
+
 def test_families_are_as_they_were_searched(full, measured):
     told = rows(section(full.document, "worst-case"), "Worst case of every family of distances")
     for row, family in zip(told, measured["worst_case"]["families"], strict=True):
