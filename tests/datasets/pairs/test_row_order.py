@@ -13,6 +13,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.rank_swapping import RankSwapping
 from linkrisk.datasets.microdata.names import shown_names
 from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.pairs.row_order import displaced
 from linkrisk.datasets.public.embedded import load_wdbc
 
 RECORDS = 60
@@ -108,6 +109,7 @@ def test_a_few_rows_out_of_order_are_enough(many):
     for pair in range(many):
         masked = exchanged(masked, 2 * pair, 2 * pair + 1)
     assert refusal(original, masked) == BY_ID
+    assert displaced(np.array([1, 0, -1, 3])).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("kept", [59, 57, 54, 35])
