@@ -81,11 +81,7 @@ def test_table_json_and_words(noisy):
     assert table["probability"].mean() == pytest.approx(found.one_record)
     assert (table["partner"] <= table["probability"]).all()
     assert table["compatible, bayes"].eq(1.0).mean() == pytest.approx(found.attacks[-1].compatible)
-    read = json.loads(noisy.to_json())
-    assert read["masking"] == [NOISE]
-    assert read["measures"]["reidentification"]["attributes"] == list(NAMES)
-    head = {"format": "linkrisk-measure", "version": 1}
-    assert json.loads(found.to_json()) == {**head, **read["measures"]["reidentification"]}
+    assert json.loads(noisy.to_json())["masking"] == [NOISE]
     assert "whatever his attack" in repr(found)
     keys = [finding.key for finding in found.findings]
     assert keys[:2] == ["limit_one_record", "limit_all_records"]
