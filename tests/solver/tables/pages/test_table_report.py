@@ -113,6 +113,8 @@ def test_what_the_report_of_a_rounding_says(rounded):
     document = table_document(rounded)
     head = document.headline
     assert head.verdict == "14 of 25 (56.0 %) cells changed, by 28 in all: proven least."
+    assert head.answer == "below"
+    assert table_document({**rounded, "bound": 20.0, "status": "feasible"}).headline.answer == "open"
     assert head.worst == (
         "Every cell is a multiple of 5, and every relation adds up exactly, counted in whole numbers."
     )
