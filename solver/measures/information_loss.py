@@ -321,7 +321,7 @@ def design(
         for at, (first, one) in enumerate(numbers):
             columns += [(first * second, one or other) for second, other in numbers[at + 1 :]]
     used = [values for values, masked in columns if masked]
-    return np.column_stack(used) if used else np.empty((0, 0))
+    return np.column_stack([np.empty((len(missing), 0)), *used])
 
 
 def _basis(columns: FloatArray) -> FloatArray:
