@@ -7,7 +7,7 @@ from typing import Any
 
 from linkrisk.datasets.options.option import Option, check_choices, options_of
 from linkrisk.errors import called
-from linkrisk.solver.run.clock import AUTOMATIC
+from linkrisk.solver.options.run import AUTOMATIC
 from linkrisk.solver.run.errors import UsageError
 
 
