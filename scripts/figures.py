@@ -1,6 +1,6 @@
 """What made the figures of a page: the line that says so, and how it is told that they are old.
 
-    python scripts/figures.py "python scripts/benchmarks/cores.py --pairs PAIRS" "exact engine"
+    python scripts/figures.py "python scripts/benchmarks/engines.py --output OUT" "exact engine"
 
 prints the line for figures that this command has just printed, with the version and commit of today. It
 names what the figures report on, each with a generation. Whoever changes one of these so that figures become

@@ -22,8 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from engine_cases import Choice
-from engine_cases import cases as engine_cases
+from engines import cases as engine_cases
 from harness import DATA, PAIRS, TABLES, Ledger, listed, parser, timed
 from scipy import sparse
 from table_cases import cases, enterprises, large, large_tables, stored
@@ -219,8 +218,7 @@ def _large_tables(asked: argparse.Namespace) -> Iterator[tuple[str, Task]]:
 
 def _file_pairs(asked: argparse.Namespace) -> Iterator[tuple[str, Task]]:
     """Fits; the value is what is not linked, so that less is better as elsewhere."""
-    choice = Choice(parts=("census", "hard"), kinds=None, aggregators=None, records=(400,), directions=None)
-    for case in engine_cases(choice, PAIRS, asked.output.parent / "growing"):
+    for case in engine_cases(PAIRS, Path(), parts=("census", "hard"), records=(400,)):
 
         def task(steering: Steering, case: Any = case) -> tuple[float, float]:
             found = fit(

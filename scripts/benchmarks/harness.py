@@ -15,6 +15,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import pandas as pd
+
 DATA = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
 BENCH = DATA.parent / "bench"
 PAIRS = BENCH / "pairs"
@@ -124,6 +126,13 @@ def show(cells: Iterable[object]) -> None:
 def row(cells: Iterable[object]) -> None:
     """Print a row of a table of Markdown at once."""
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def aligned(rows: Iterable[dict[str, object]]) -> str:
+    """Columns as wide as they need to be; a dash for what is missing."""
+    frame = pd.DataFrame(list(rows))
+    frame = frame.astype(object).where(frame.notna(), "-")
+    return frame.to_string(index=False, float_format="{:.10g}".format)
 
 
 def head(titles: Sequence[str]) -> None:

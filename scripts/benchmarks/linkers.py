@@ -2,14 +2,11 @@
 
     python scripts/benchmarks/linkers.py prl-size
     python scripts/benchmarks/linkers.py febrl4 [--splink-python PYTHON]
-    python scripts/benchmarks/linkers.py bayes
-    python scripts/benchmarks/linkers.py experiments
     python scripts/benchmarks/linkers.py growth [--sizes 10000,100000] [--cases "prl, four nominal"]
 
 `prl-size`: learning from all pairs of drawn records, and how near m, u and p come to what was drawn.
 `febrl4`: persons with errors in two files of 5,000, one to one; where `splink` is installed, here or in
-another environment, its figures stand beside ours. `bayes`: learning from the other records and scoring all
-pairs of samples of ionosphere. `experiments`: the 180 experiments of Domingo-Ferrer and Torra (2002).
+another environment, its figures stand beside ours.
 `growth`: files of growing size, linked by methods that find nearest candidates without all pairs.
 """
 
@@ -30,17 +27,10 @@ from harness import DATA, head, listed, parser, peak, row, timed
 from scale_cases import NOMINAL, NUMERIC, disturbed, mixed
 from splink_runs import by_splink
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / "reproductions"))
-
-from domingo_torra import LINKERS, SOURCES, experiments, survey
-from smith import prepared, sampled
-
 from linkrisk import link
 from linkrisk.arrays import IndexArray
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.judging import judge
 from linkrisk.solver.linkage.linker import LearnedLinker, LinkageTask, Truth
 from linkrisk.solver.linkage.matching import hungarian, score_matrix
@@ -201,39 +191,6 @@ def splink_figures(files: list[Path], partner: IndexArray, python: str) -> Itera
     )
 
 
-def bayes(records: int = 100, samples: int = 20) -> Iterator[str]:
-    """Time of learning from the other records, and of scoring all pairs of a sample of ionosphere."""
-    frame = prepared("ionosphere")
-    seconds, linked = [], []
-    for seed in range(samples):
-        task, truth_ = sampled(frame, records, seed)
-        learned, learning_ = timed(lambda task=task: Bayesian().learn(task))
-        _, scoring = timed(lambda learned=learned: score_matrix(learned, records, records))
-        seconds.append((learning_.seconds, scoring.seconds))
-        linked.append(judge(learned, truth_).count)
-    longest = np.max(seconds, axis=0)
-    yield (
-        f"{records} x {records} records of ionosphere, {len(frame.columns)} attributes, {samples} samples "
-        "and divisions of the attributes"
-    )
-    yield f"longest times: learning {longest[0]:.2f} s, scoring all pairs {longest[1]:.3f} s"
-    yield f"linked: {np.mean(linked):.1f} on average"
-
-
-def category_experiments() -> Iterator[str]:
-    """How long all experiments take, and what each linker finds on average."""
-    for name in SOURCES:
-        try:
-            data = survey(name)
-        except DataError as problem:
-            yield f"{name}: left out: {problem}"
-            continue
-        found, spent = timed(lambda data=data: list(experiments(data)))
-        means = (np.mean([each.links.nearest for each in found if each.linker == one]) for one in LINKERS)
-        links = ", ".join(f"{one} {mean:.2f}" for one, mean in zip(LINKERS, means, strict=True))
-        yield f"{name}: {len(found)} experiments in {spent.seconds:.1f} s; average links: {links}"
-
-
 Files = tuple[pd.DataFrame, pd.DataFrame]
 
 
@@ -306,8 +263,6 @@ def growth(asked: argparse.Namespace) -> Iterator[str]:
 PARTS: dict[str, Callable[[argparse.Namespace], Iterable[str]]] = {
     "prl-size": lambda asked: prl_size(asked.records, asked.attributes),
     "febrl4": lambda asked: febrl4(asked.data, asked.splink_python),
-    "bayes": lambda _: bayes(),
-    "experiments": lambda _: category_experiments(),
     "growth": growth,
 }
 """What can be measured: each gives lines to print."""

@@ -1,4 +1,4 @@
-"""Print our version of Tables 2 to 6 of Domingo-Ferrer and Torra (2002), and averages beside theirs.
+"""Make Tables 2 to 6 of Domingo-Ferrer and Torra (2002) again, and print averages beside theirs.
 
     python scripts/reproductions/domingo_torra.py
 
@@ -334,18 +334,6 @@ def conclusions(ours: pd.DataFrame) -> Iterator[str]:
         yield f"- {what}: {'holds' if holds else 'does not hold'}"
 
 
-def experiment_tables(ours: pd.DataFrame) -> Iterator[str]:
-    """Links of every experiment, like Tables 2 to 6."""
-    columns = [(linker, method) for linker in LINKERS for method in METHODS]
-    for group, part in ours.groupby("group", sort=False):
-        links = part.set_index(["p", "linker", "method"]).nearest
-        yield f"\nGroup '{group}'"
-        rows = [
-            (str(p), *(str(links[p, linker, method]) for linker, method in columns)) for p in part.p.unique()
-        ]
-        yield from markdown(("p", *(f"{linker} {method}" for linker, method in columns)), rows)
-
-
 def report(name: str, draw: int, *, nominal: bool) -> pd.DataFrame:
     """Print all tables of one data set; its experiments."""
     data, begin = survey(name, nominal=nominal), time.perf_counter()
@@ -356,7 +344,7 @@ def report(name: str, draw: int, *, nominal: bool) -> pd.DataFrame:
     show(*averages(ours))
     for part in ("group", "method"):
         show(*averages_by(part, ours, published()))
-    show(*conclusions(ours), *experiment_tables(ours))
+    show(*conclusions(ours))
     return ours
 
 
@@ -369,7 +357,7 @@ def show(*lines: str) -> None:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(
-        description="Tables 2 to 6 of Domingo-Ferrer and Torra (2002), ours beside theirs."
+        description="Averages of Tables 2 to 6 of Domingo-Ferrer and Torra (2002), ours beside theirs."
     )
     parser.add_argument("--data", choices=tuple(SOURCES), action="append", help="data set (default: all)")
     parser.add_argument("--draw", type=int, default=0, help="which draw of PRAM (0)")

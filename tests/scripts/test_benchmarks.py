@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import certificates
-import cores
+import engines
 import linkers
 import measures
 import microdata
@@ -18,9 +17,20 @@ import pandas as pd
 import pytest
 import reading
 import scale
-from engine_cases import QUICK, Case, Choice, Known, cases
-from engine_runs import Ledger, Run, measure
-from engine_tables import case_table, growth_table, ratios, verdicts
+from engines import (
+    QUICK,
+    Case,
+    Known,
+    Run,
+    case_table,
+    cases,
+    growth_table,
+    latest,
+    measure,
+    ratios,
+    verdicts,
+)
+from harness import Ledger
 from passes import PASSES, figures
 from persons import CHANGED, LACKING, MANY, draw_persons
 from scale_cases import CASES, NOMINAL, make_files
@@ -33,7 +43,7 @@ with_data = pytest.mark.skipif(
 
 RUN = Run(
     "census", "M4-33_400_s0", 400, "original-to-masked", "weighted-mean", "exact", 60.0, "optimal",
-    linked=370, bound=370, seconds=2.0, attack_seconds=1.0, peak_mb=300.0, commit="abc",
+    linked=370, bound=370, seconds=2.0, peak_mb=300.0, commit="abc",
 )  # fmt: skip
 CASE = Case("census", RUN.pair, 400, RUN.direction, RUN.aggregator, Path("o.csv"), Path("m.csv"))
 OPEN = replace(RUN, pair="M5-38_400_s0", status="feasible", limit="time", bound=374, seconds=60.0)
@@ -47,49 +57,46 @@ def other(method, run=RUN, **changes):
 
 
 def test_cases_of_engines():
-    def keys(choice):
-        return [(case.pair, case.direction, case.aggregator) for case in cases(choice, Path(), Path("none"))]
+    def keys(**wanted):
+        return [
+            (case.pair, case.direction, case.aggregator) for case in cases(Path(), Path("none"), **wanted)
+        ]
 
-    both = keys(Choice(parts=("census",)))
+    both = keys(parts=("census",))
     assert len(both) == len(set(both)) == 72
-    assert keys(Choice(parts=("census",), records=(400,))) == both[:36]
-    one = Choice(("hard",), ("noise-20-6",), None, ("choquet",), ("masked-to-original",))
-    assert keys(one) == [("noise-20-6_400_s0", "masked-to-original", "choquet")]
-    assert keys(replace(one, kinds=("M4-33",))) == []
-    assert len(keys(replace(QUICK, parts=("census", "hard")))) == 8
+    assert keys(parts=("census",), records=(400,)) == both[:36]
+    one = {"parts": ("hard",), "aggregators": ("choquet",), "directions": ("masked-to-original",)}
+    assert keys(**one, kinds=("noise-20-6",)) == [("noise-20-6_400_s0", "masked-to-original", "choquet")]
+    assert keys(**one, kinds=("M4-33",)) == []
+    assert len(keys(**QUICK, parts=("census", "hard"))) == 8
 
 
-def test_runs_outlive_a_stop_and_the_later_line_counts(tmp_path):
+def test_runs_outlive_a_stop_and_the_later_line_counts(tmp_path, monkeypatch):
     file = tmp_path / "runs.csv"
-    ledger = Ledger(file)
+    ledger = Ledger(file, Run)
     slow = replace(RUN, seconds=3.25, note='with "quotes", commas')
     failed = other("milp", status="failed", linked=None, bound=None, note="no memory")
     for run in (RUN, slow, failed):
         ledger.add(run)
     with file.open("a", encoding="utf-8") as stream:
         stream.write("census,M4-33_400_s0,400,original-to-mas")  # stopped while writing
-    again = Ledger(file)
-    limits = {"census": {"exact": 60.0, "milp": 60.0}}
-    assert again.runs([CASE], limits) == [slow, failed]
-    assert (CASE, "exact", 60.0) in again
-    assert (CASE, "exact", 10.0) not in again
-    assert (CASE, "milp", 60.0) not in again  # what failed is run again
+    again = Ledger(file, Run)
+    limits = {"exact": 60.0, "milp": 60.0}
+    assert latest(again, [CASE], limits) == [slow, failed]
+    assert latest(again, [CASE], {"exact": 10.0}) == []
     done = other("milp", status="optimal")
-    again.add(done)
-    assert Ledger(file).runs([CASE], limits) == [slow, done]
+    monkeypatch.setattr(engines, "measure", lambda *asked: done if asked == (CASE, "milp", 60.0) else None)
+    monkeypatch.setattr(engines, "alone", lambda *_: None)
+    engines.run_missing([CASE], {"census": limits}, again, ())  # what failed is run again, and that alone
+    assert latest(Ledger(file, Run), [CASE], limits) == [slow, done]
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("milp", "pulp-valid-c", "pulp-bare")]
-
-
-@pytest.mark.parametrize("method", ["exact", "pulp-paper-c", *SLOW])
+@pytest.mark.parametrize("method", ["exact", "pulp-bare", pytest.param("milp", marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("survey_folder")
 def test_a_run_in_a_process_of_its_own(method):
     run = measure(replace(CASE, original=Path("original.csv"), masked=Path("masked.csv")), method, 3000.0)
     assert (run.status, run.limit, run.linked, run.bound) == ("optimal", "", 23, 23)
-    assert 0 <= run.attack_seconds <= run.seconds
     assert 50 < run.peak_mb < 1000
-    assert (run.needed_c is not None) == method.startswith("pulp")
 
 
 def test_a_run_that_fails_or_does_not_end(monkeypatch):
@@ -99,8 +106,9 @@ def test_a_run_that_fails_or_does_not_end(monkeypatch):
     said = verdicts([RUN, replace(failed, pair="b")], {})[0]
     assert said.endswith("1 of them within 60 s; 1 without an answer")
     assert verdicts([failed], {}) == ["exact: no answer"]
-    assert "DataError: " in growth_table([failed])[1]
-    monkeypatch.setattr("engine_runs.GRACE", -30.0)  # no time at all
+    assert "DataError: " in growth_table([failed])
+    assert case_table([failed], {}).splitlines()[1].split()[3:] == ["-", "failed", "-", "-", "0"]
+    monkeypatch.setattr(engines, "GRACE", -30.0)  # no time at all
     assert measure(CASE, "exact", 30.0).status == "killed"
 
 
@@ -113,18 +121,29 @@ def test_only_cases_that_both_prove_enter_the_ratio():
     ]  # fmt: skip
     lines = ratios(runs)
     assert lines[1] == "  both prove: 4.0 in the geometric mean of 2 cases (2.0 to 8.0)"
-    assert lines[2].endswith("6.7 in the geometric mean of 2 cases (3.0 to 15.0)")
-    assert lines[3].endswith("so at least: 30.0 in the geometric mean of 1 case (30.0 to 30.0)")
-    assert lines[4].endswith("1\n    M5-38_400_s0 o-m weighted-mean")
-    assert lines[5].endswith("margin: 1\n    b o-m weighted-mean")
-    # A model whose constant cuts off may be solved to the end; that is neither a proof nor a stop.
-    cut = other("pulp-paper-c", status="feasible", bound=380, needed_c=12.5, seconds=40.0)
-    lines = ratios([RUN, cut])
-    assert lines[1] == "  both prove: no case"
-    assert lines[3].endswith("so at least: no case")
-    assert lines[4].endswith("solved to the end: 20.0 in the geometric mean of 1 case (20.0 to 20.0)")
-    assert ">=370, solved, C too small" in case_table([RUN, cut], {})[1]
-    assert "370..380" in case_table([RUN, replace(cut, needed_c=9.5)], {})[1]
+    assert lines[2].endswith("so at least: 30.0 in the geometric mean of 1 case (30.0 to 30.0)")
+    assert lines[3].endswith("1\n    M5-38_400_s0 o-m weighted-mean")
+    assert lines[4].endswith("margin: 1\n    b o-m weighted-mean")
+    head, first, *_, last = [
+        line.split() for line in case_table(runs, {OPEN.key: Known(370, 378)}).splitlines()
+    ]
+    assert head == [
+        "pair",
+        "way",
+        "aggregator",
+        "known",
+        "exact",
+        "exact,",
+        "s",
+        "milp",
+        "milp,",
+        "s",
+        "gap",
+        "pp",
+        "MB",
+    ]
+    assert first[3:] == ["-", "370", "2", "370", "4", "0", "300"]
+    assert last[3:] == ["370..378", "370..374", "60", "370", "5", "1", "300"]
 
 
 def test_what_cannot_be_right_is_listed():
@@ -145,7 +164,7 @@ def test_what_cannot_be_right_is_listed():
     assert found[-1].endswith("at most 370, but 372 are linked")
 
 
-def test_certificates_and_cores_are_measured(tmp_path, monkeypatch, capsys):
+def test_certificates_are_measured(tmp_path, capsys):
     random = np.random.default_rng(3)
     original = random.normal(size=(25, 3))
     for case in certificates.CASES:
@@ -161,18 +180,6 @@ def test_certificates_and_cores_are_measured(tmp_path, monkeypatch, capsys):
     ]  # fmt: skip
     assert all(len(row) == len(head) for row in rows)
     assert all(0 < int(row[2]) <= int(row[1]) <= 25 for row in rows)
-    apart = random.normal(size=(40, 3))
-    for side, values in (("original", apart), ("masked", apart + random.normal(size=(40, 3)))):
-        pd.DataFrame(values, columns=["A", "B", "C"]).to_csv(tmp_path / f"own_{side}.csv", index=False)
-    asked = ["--pairs", str(tmp_path), "--pair", "own", "--seconds", "0.2"]
-    monkeypatch.setattr(sys, "argv", ["cores.py", *asked])
-    cores.main()
-    _, second, *lines = capsys.readouterr().out.splitlines()
-    assert int(second.split()[0]) > 0
-    shape = r"  (\w+) +(\d+) cores +[\d.]+ ms each, of [\d.]+ blocks and [\d.]+ when shrunk; .*"
-    found = [re.fullmatch(shape, line).groups() for line in lines]
-    assert [name for name, _ in found] == ["LinearCoreFinder", "PolytopeCoreFinder"]
-    assert all(int(cores) > 0 for _, cores in found)
 
 
 # Linkers

@@ -132,16 +132,13 @@ def test_averages_and_conclusions_are_printed():
 
 @with_data
 def test_adult_on_a_small_part():
-    """What the paper concludes, on two parameters and 100 records; and the tables of the script."""
+    """What the paper concludes, on two parameters and 100 records."""
     data = paper.survey("adult", 100)
     table = paper.as_table(paper.experiments(data, parameters=(1, 5)))
     means = table.groupby("linker").nearest.mean()
     assert means["aware"] > max(means["DBRL"], means["PRL"])
     pram = table[table.method == "PRAM"].groupby("linker").nearest.mean()
     assert pram["DBRL"] > pram["PRL"]
-    lines = "\n".join(paper.experiment_tables(table)).splitlines()
-    assert [line for line in lines if line.startswith("Group")] == [f"Group '{group}'" for group in "smuol"]
-    assert sum(line.startswith(("| 1 |", "| 5 |")) for line in lines) == 10
 
 
 # Smith (2016)
