@@ -12,11 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.distances import (
-    Differences,
-    Standardisation,
-    standardise,
-)
+from linkrisk.formulations.linkage.distances import Differences, Standardisation, standardise
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 
 KINDS = list(Differences)

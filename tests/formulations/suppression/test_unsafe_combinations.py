@@ -16,10 +16,7 @@ from key_tasks import GUIDE_KEYS, key_file, practice_guide
 from scipy import integrate
 
 from linkrisk.formulations.errors import FormulationError
-from linkrisk.formulations.suppression.hitting_sets import (
-    least_hitting,
-    solve_household,
-)
+from linkrisk.formulations.suppression.hitting_sets import least_hitting, solve_household
 from linkrisk.formulations.suppression.key_table import (
     KeyTable,
     MissingMeaning,

@@ -215,10 +215,7 @@ def test_json_is_strict_and_can_be_read_again(swept):
 def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(swept):
     first = swept.runs[0]
     other = replace(first, masking="other", loss=first.loss / 2)
-    assert replace(swept, runs=(first, other)).places == {
-        first.masking: "dominated",
-        "other": "on the front",
-    }
+    assert replace(swept, runs=(first, other)).places == {first.masking: "dominated", "other": "on the front"}
     unknown = replace(other, families=first.families[:2])
     assert replace(swept, runs=(first, unknown)).places == {first.masking: "open", "other": "on the front"}
 

@@ -256,9 +256,7 @@ def test_the_command_writes_both(capsys):
     message = "--report and --external-report both name r.html: give each a different file"
     refuse(capsys, message, *ASKED, "--report", "r.html", "--external-report", "r.html")
     printed = run(
-        capsys,
-        *ASKED,
-        *("--report", "in.html", "--external-report", "out.html", "--json", "found.json"),
+        capsys, *ASKED, *("--report", "in.html", "--external-report", "out.html", "--json", "found.json")
     )
     assert printed.endswith("wrote found.json\nwrote in.html\nwrote out.html\n")
     inside, outside = (Path(name).read_text(encoding="utf-8") for name in ("in.html", "out.html"))

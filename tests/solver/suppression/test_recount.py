@@ -243,14 +243,8 @@ COVER = {"problem": "cover", "keys": ["a", "b"]}
             {**JOINT, "hierarchies": [Hierarchy("job", AGE.levels)]},
             "'job' is no key variable; these are age, b",
         ),
-        (
-            {**JOINT, "hierarchies": [Hierarchy("age", (("1", "2"), ("*", "*")))]},
-            "has no category '3'",
-        ),
-        (
-            {**JOINT, "missing": "matches-anything"},
-            "counts a missing value as own-category, not as",
-        ),
+        ({**JOINT, "hierarchies": [Hierarchy("age", (("1", "2"), ("*", "*")))]}, "has no category '3'"),
+        ({**JOINT, "missing": "matches-anything"}, "counts a missing value as own-category, not as"),
         ({**JOINT, "problem": "recount"}, "hierarchies are for the problem 'joint', not 'recount'"),
         ({**JOINT, "dimension": 2, "k": None}, "say k, not levels or tables"),
         ({**JOINT, "dimension": 1}, "'joint' is about all key variables: leave the dimension out"),
