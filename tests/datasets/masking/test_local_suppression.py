@@ -54,9 +54,7 @@ def files(draw: st.DrawFn):
 @pytest.mark.parametrize("mutual", [False, True])
 @given(given_file=files())
 @settings(max_examples=80, deadline=None)
-def test_every_record_has_k_like_it_and_no_value_is_taken_in_vain(
-    mutual, given_file: tuple[Codes, int, NDArray[np.int64]]
-):
+def test_every_record_has_k_like_it_and_no_value_is_taken_in_vain(mutual, given_file):
     codes, k, importance = given_file
     masked = suppressed(codes, k, importance, mutual=mutual)
     others = masked if mutual else codes

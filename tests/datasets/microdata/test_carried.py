@@ -124,9 +124,7 @@ def test_a_label_without_a_record_goes_whether_its_code_was_there_before_or_not(
         ("xpt", TransportDialect(label=TITLE)),
     ],
 )
-def test_title_and_documents_of_a_file_stay_behind_and_that_is_said(
-    tmp_path: Path, suffix: str, dialect: object
-) -> None:
+def test_title_and_documents_of_a_file_stay_behind_and_that_is_said(tmp_path, suffix, dialect):
     before, after = tmp_path / f"people.{suffix}", tmp_path / f"masked.{suffix}"
     write_all(writable_format(before).write(labelled(dialect), before))
     assert TITLE[:8].encode() in before.read_bytes()

@@ -146,9 +146,7 @@ def test_a_first_column_that_counts_and_text_that_never_repeats_are_ids_under_an
     ids=lambda columns: ",".join(columns),
 )
 @pytest.mark.parametrize("order", range(3))
-def test_a_small_file_of_measurements_has_no_ids_however_they_are_sorted(
-    columns: dict[str, Any], order: int
-) -> None:
+def test_a_small_file_of_measurements_has_no_ids_however_they_are_sorted(columns, order):
     """What is guessed to be an id is left out of the comparison, so that a release looks safer than it is."""
     frame = pd.DataFrame({name: list(values) for name, values in columns.items()})
     if order:

@@ -210,9 +210,7 @@ def schemas(draw: st.DrawFn) -> Schema:
 @pytest.mark.parametrize("suffix", [".json", ".toml"])
 @settings(max_examples=50)
 @given(schema=schemas(), comment=TEXTS)
-def test_a_written_schema_reads_the_same(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str, schema: Schema, comment: str
-) -> None:
+def test_a_written_schema_reads_the_same(tmp_path_factory, suffix, schema, comment):
     path = tmp_path_factory.mktemp("schemas") / f"s{suffix}"
     write_schema(schema, path, dict.fromkeys(schema.names, comment))
     assert read_schema(path) == schema
@@ -257,9 +255,7 @@ missing = ["9", { from = 97.0, to = 99.0 }]
     assert to_toml(Schema(()), {}) == "attributes = []\n"
 
 
-def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hierarchy_may_be_in_a_file_beside_the_schema(tmp_path, monkeypatch):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "ages.csv").write_text("code,group,all\n01,young,*\n02,old,*\n")
     (tmp_path / "project" / "s.toml").write_text('[[attributes]]\nname = "age"\nhierarchy = "ages.csv"\n')
@@ -310,9 +306,7 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(
         ),
     ],
 )
-def test_bad_schema_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: Any, message: str
-) -> None:
+def test_bad_schema_files(tmp_path, monkeypatch, name, text, message):
     monkeypatch.chdir(tmp_path)
     if text is not None:
         Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -54,9 +54,7 @@ def test_codes_with_leading_zeros_beside_blank_text_are_categories(tmp_path: Pat
         ("a\tb\n1\t 2 \n\u00a03\t\n", {"a": [1, 3], "b": [2.0, None]}),
     ],
 )
-def test_blanks_around_cells_of_text_files_and_their_header(
-    tmp_path: Path, text: str, columns: dict[str, list[Any]]
-) -> None:
+def test_blanks_around_cells_of_text_files_and_their_header(tmp_path, text, columns):
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
     frame = load_table(str(path), "t").frame

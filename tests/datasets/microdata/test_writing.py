@@ -57,9 +57,7 @@ def test_a_device_is_written_to_not_replaced() -> None:
 
 
 @pytest.mark.parametrize("step", [(os, "fsync"), (Path, "replace")], ids=lambda step: step[1])
-def test_full_disk_leaves_the_old_file_and_no_temporary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[object, str]
-) -> None:
+def test_full_disk_leaves_the_old_file_and_no_temporary(tmp_path, monkeypatch, step):
     target = tmp_path / "out.csv"
     target.write_text("old")
 
@@ -97,9 +95,7 @@ def test_output_folder_missing_or_output_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 1])
-def test_several_files_are_written_all_or_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
+def test_several_files_are_written_all_or_none(tmp_path, monkeypatch, at):
     one, two = tmp_path / "a.asc", tmp_path / "a.rda"
     one.write_text("old")
     write_all({one: b"1", two: b"2"})
@@ -191,9 +187,7 @@ def frame(records: int) -> pd.DataFrame:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("records", [ROWS + 1, 3 * ROWS, 3 * ROWS + 2])
-def test_the_same_as_at_once(
-    suffix: str, records: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_as_at_once(suffix, records, tmp_path, monkeypatch):
     table = frame(records)
     write_table(table, tmp_path / f"pieces{suffix}")
     monkeypatch.setattr(base, "ROWS_AT_ONCE", records)
@@ -335,9 +329,7 @@ def test_what_runs_here_or_on_another_machine_is_left_alone(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("umask", "mode", "expected"), [(0o022, 0o666, 0o644), (0o077, 0o666, 0o600), (0, 0o600, 0o600)]
 )
-def test_a_file_has_its_mode_when_it_has_its_name(
-    tmp_path: Path, umask: int, mode: int, expected: int
-) -> None:
+def test_a_file_has_its_mode_when_it_has_its_name(tmp_path, umask, mode, expected):
     seen = []
 
     def pieces():

@@ -139,9 +139,7 @@ def _as_read(frame: pd.DataFrame, tmp_path: Path) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("name", FIRST_ROWS)
-def test_raw_layouts_read_as_the_local_csv_would(
-    name: str, publish: Callable[..., Source], tmp_path: Path
-) -> None:
+def test_raw_layouts_read_as_the_local_csv_would(name, publish, tmp_path):
     blanks = " " if name == "adult" else ""  # the published file has a blank after every comma
     publish(name, _raw(FIRST_ROWS[name], SOURCES[name], tmp_path, blanks=blanks))
     assert_frame_equal(registry.load(name), _as_read(FIRST_ROWS[name], tmp_path))
@@ -149,9 +147,7 @@ def test_raw_layouts_read_as_the_local_csv_would(
 
 @pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
 @pytest.mark.parametrize("name", SOURCES)
-def test_download_and_local_folder_give_the_same_table(
-    name: str, publish: Callable[..., Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_download_and_local_folder_give_the_same_table(name, publish, tmp_path, monkeypatch):
     frame = read_table(Path(str(FOLDER)) / SOURCES[name].local_file)
     publish(name, _raw(frame, SOURCES[name], tmp_path))
     downloaded = registry.load(name)
@@ -203,9 +199,7 @@ def test_what_cannot_be_downloaded(publish: Callable[..., Source], server: Serve
     assert _failure("abalone", cache) == f"abalone: no connection to {source.address}; {WAY_OUT}"
 
 
-def test_cache_that_cannot_be_written(
-    publish: Callable[..., Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_that_cannot_be_written(publish, tmp_path, monkeypatch):
     publish("abalone", b"M,1\n")
     (tmp_path / "plain").write_text("a file where a folder is needed")
     monkeypatch.setenv("LINKRISK_CACHE", str(tmp_path / "plain" / "cache"))
@@ -253,9 +247,7 @@ def test_unknown_name(act: Callable[[str], object]) -> None:
     assert str(caught.value) == "there is no data set named 'cencus'; did you mean 'census'?"
 
 
-def test_download_shows_progress_on_a_terminal(
-    publish: Callable[..., Source], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_download_shows_progress_on_a_terminal(publish, capfd, monkeypatch):
     publish("abalone", b"M,0.455,0.365,0.095,0.514,0.2245,0.101,0.15,15\n" * 3)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")

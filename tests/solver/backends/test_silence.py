@@ -59,9 +59,7 @@ def printing(text: bytes) -> SimpleNamespace:
     [(BANNER, ""), (b"line of a thread\n" + BANNER + b"and another", "line of a thread\nand another")],
     ids=["alone", "beside what others print"],
 )
-def test_the_banner_of_highs_goes_and_what_others_print_stays(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], printed: bytes, shown: str
-) -> None:
+def test_the_banner_of_highs_goes_and_what_others_print_stays(monkeypatch, capfd, printed, shown):
     monkeypatch.setitem(sys.modules, "highspy", printing(printed))
     silent_highs._imported.__wrapped__()
     assert capfd.readouterr().out == shown

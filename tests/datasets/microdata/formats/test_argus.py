@@ -171,9 +171,7 @@ TWO = '<SEPARATOR> ";"\nx 2\ny 2\n'
         (TWO, '1;2\n3;"4\n', "DIR/HH.ASC, line 2: unexpected end of data; fix its quotes"),
     ],
 )  # fmt: skip
-def test_unusable_files_say_what_where_and_how_to_fix(
-    metadata: str, data: str, said: str, tmp_path: Path
-) -> None:
+def test_unusable_files_say_what_where_and_how_to_fix(metadata, data, said, tmp_path):
     assert message(write(tmp_path, metadata, data)) == said
 
 
@@ -223,9 +221,7 @@ def test_positions_without_a_variable_are_said(data: str, said: tuple[str, ...],
         (["\u0661\u0662", " 1", " 2"], False, ["\u0661\u0662", "1", "2"]),
     ],
 )
-def test_cells_are_numbers_only_where_nothing_is_lost(
-    cells: list[str], numeric: bool, expected: list[object]
-) -> None:
+def test_cells_are_numbers_only_where_nothing_is_lost(cells, numeric, expected):
     made = typed_cells(pyarrow.array(cells), numeric=numeric, text=False, where="here")
     assert cells_of(made) == expected
     assert [type(cell) for cell in cells_of(made)] == [type(cell) for cell in expected]

@@ -67,9 +67,7 @@ def _message(path: Path, **options: object) -> str:
         ('a,b\n1,"x\n', "in.csv, line 2: not valid CSV: unexpected end of data; fix its quotes"),
     ],
 )
-def test_unusable_csv_says_what_where_and_how_to_fix(
-    tmp_path: Path, content: str | bytes, message: str
-) -> None:
+def test_unusable_csv_says_what_where_and_how_to_fix(tmp_path, content, message):
     assert _message(_csv(tmp_path, content)) == message
 
 
@@ -111,9 +109,7 @@ def test_byte_order_mark_quotes_blank_end_and_windows_line_ends(tmp_path: Path) 
         (b"a\tb\n \t5\n", {"a": [None], "b": [5]}, None),
     ],
 )
-def test_what_is_detected_is_said(
-    tmp_path: Path, content: bytes, columns: dict[str, list[object]], remarks: tuple[str, ...] | None
-) -> None:
+def test_what_is_detected_is_said(tmp_path, content, columns, remarks):
     stored = read_file(_csv(tmp_path, content))
     assert {name: described(stored.frame[name])[1] for name in stored.frame.columns} == columns
     assert remarks is None or stored.remarks == remarks
@@ -147,9 +143,7 @@ def test_decimal_commas_that_may_separate_thousands_stay_text_and_it_is_said(tmp
         (["12.03.2024", "1.234,5"], False),
     ],
 )
-def test_numbers_with_separated_thousands_stay_text_and_it_is_said(
-    tmp_path: Path, cells: list[str], said: bool
-) -> None:
+def test_numbers_with_separated_thousands_stay_text_and_it_is_said(tmp_path, cells, said):
     stored = read_file(
         _csv(tmp_path, "a;b\n" + "".join(f"{cell};{place}\n" for place, cell in enumerate(cells)))
     )
@@ -191,9 +185,7 @@ def test_codes_stay_what_they_are(tmp_path: Path, cells: tuple[str, str], kept: 
     ("suffix", "to", "delimiter"),
     [(".csv", ".csv", "|"), (".csv", ".tsv", "\t"), (".tsv", ".csv", ";"), (".txt", ".csv", "|")],
 )
-def test_a_file_is_written_as_it_was_unless_its_new_suffix_says_otherwise(
-    suffix: str, to: str, delimiter: str
-) -> None:
+def test_a_file_is_written_as_it_was_unless_its_new_suffix_says_otherwise(suffix, to, delimiter):
     dialect = DelimitedDialect("\t" if suffix == ".tsv" else "|", "cp1252", ",", "\r\n", suffix)
     made = dialect_for(dialect, Path(f"x{to}"))
     assert (made.delimiter, made.encoding, made.decimal, made.line_end) == (delimiter, "cp1252", ",", "\r\n")
@@ -249,11 +241,7 @@ SEPARATED = st.text('a1.,;|" \t\n', min_size=1, max_size=6)
     dialect=DIALECTS | st.just(DelimitedDialect()),
 )
 @settings(max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-def test_any_table_in_any_dialect_comes_back(
-    tmp_path_factory: pytest.TempPathFactory,
-    columns: dict[str, tuple[str, list[object]]],
-    dialect: DelimitedDialect,
-) -> None:
+def test_any_table_in_any_dialect_comes_back(tmp_path_factory, columns, dialect):
     """Also where `read` has to find out the dialect; all that it may not keep has been said before.
 
     Blanks around a cell are no part of it.
@@ -299,9 +287,7 @@ def cells(frame: pd.DataFrame) -> dict[str, list[Any]]:
         ('a,b\n1.5,"1,5"\n2.5,"x"\n', (",", None), {"a": ["1.5", "2.5"], "b": ["1,5", "x"]}),
     ],
 )
-def test_text_files(
-    tmp_path: Path, text: str, signs: tuple[str | None, str | None], expected: dict[str, list[Any]]
-) -> None:
+def test_text_files(tmp_path, text, signs, expected):
     path = tmp_path / "t.csv"
     path.write_text(text, encoding="utf-8")
     with reading(*signs):
@@ -346,9 +332,7 @@ def test_signs_that_cannot_be(signs: tuple[str | None, str | None], message: str
     assert str(caught.value) == message
 
 
-def test_among_decimal_commas_the_cell_that_is_no_number_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_among_decimal_commas_the_cell_that_is_no_number_is_named(tmp_path, capsys):
     path = tmp_path / "t.csv"
     rows = "\n".join(f'{at},"{at},5"' if at != 7 else '7,"many"' for at in range(30))
     path.write_text(f"a,share\n{rows}\n", encoding="utf-8")
@@ -357,9 +341,7 @@ def test_among_decimal_commas_the_cell_that_is_no_number_is_named(
     assert "column 'share', row 8: 'many' is not a number" in capsys.readouterr().err
 
 
-def test_every_command_takes_them_and_the_error_names_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_takes_them_and_the_error_names_them(tmp_path, capsys):
     path = tmp_path / "t.csv"
     rows = "\n".join(f'{at},"{at * 7 % 40},5"' for at in range(30))
     path.write_text(f"a,share\n{rows}\n", encoding="utf-8")

@@ -109,9 +109,7 @@ def reference(path: Path) -> pd.DataFrame:
 
 @settings(max_examples=50, derandomize=True, deadline=None)
 @given(columns=st.lists(st.lists(PLAIN, min_size=5, max_size=5), min_size=2, max_size=3))
-def test_plain_numbers_are_those_of_pandas(
-    tmp_path_factory: pytest.TempPathFactory, columns: list[list[str]]
-) -> None:
+def test_plain_numbers_are_those_of_pandas(tmp_path_factory, columns):
     path = tmp_path_factory.mktemp("files") / "x.csv"
     rows = [["a", "b", "c"][: len(columns)], *zip(*columns, strict=True)]
     path.write_text("".join(",".join(row) + "\n" for row in rows))

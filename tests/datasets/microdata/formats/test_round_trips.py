@@ -135,9 +135,7 @@ def test_moments_counted_in_any_unit(unit: str, suffix: str, tmp_path: Path) -> 
     ("low", "high", "missing"),
     [(-np.inf, np.inf, [True, True]), (2, 1, [False, False]), (1, 1, [True, False])],
 )
-def test_ranges_of_all_numbers_and_of_none(
-    low: float, high: float, missing: list[bool], tmp_path: Path
-) -> None:
+def test_ranges_of_all_numbers_and_of_none(low, high, missing, tmp_path):
     path = tmp_path / "x.sav"
     ranges = {"x": [{"lo": low, "hi": high}]}
     pyreadstat.write_sav(pd.DataFrame({"x": [1.0, 2.0]}), str(path), missing_ranges=ranges)
