@@ -193,10 +193,7 @@ BAD: list[tuple[Any, str]] = [
         lambda: TransitionMatrix("x", ("a", "b"), np.array([[1.5, -0.5], [0.5, 0.5]])),
         "the transition matrix of 'x', row 'a': an entry is not a probability; give numbers from 0 to 1",
     ),
-    (
-        lambda: TransitionMatrix("x", ("a", "b"), np.ones((1, 2))),
-        "the transition matrix of 'x' has 1 rows and 2 columns for 2 categories",
-    ),
+    (lambda: TransitionMatrix("x", ("a", "b"), np.ones((1, 2))), "the transition matrix of 'x' has 1 rows"),
     (
         lambda: Pram(matrix=(TransitionMatrix("town", ("a",), np.ones((1, 1))),)).apply(FRAME),
         "the transition matrix of 'town' has no category 'b'",

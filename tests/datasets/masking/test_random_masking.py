@@ -144,10 +144,7 @@ def test_the_same_file_on_every_machine(method: MaskingMethod, digest):
     [
         (lambda: AdditiveNoise(percent=0), "percent is 0; it must be above 0"),
         (lambda: RankSwapping(percent=-3), "percent is -3; it must be above 0 and at most 100"),
-        (
-            lambda: RankSwapping(percent=1).apply(_sample(50)),
-            "the table, column 'a': percent is 1, less than one of 50 values; it must be at least 2",
-        ),
+        (lambda: RankSwapping(percent=1).apply(_sample(50)), "the table, column 'a': percent is 1, less"),
         (lambda: AdditiveNoise(percent=5).apply(_sample(5), -2), "the seed -2 is negative; give a whole"),
         (lambda: AdditiveNoise(percent=5).apply(_sample(5)[:0]), "the table has no records; there is"),
         (

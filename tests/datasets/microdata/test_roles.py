@@ -355,12 +355,7 @@ def test_scale_by_the_values(values: Any, scale: Scale, why: str) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "role", "why"),
     [
-        (
-            "person_id",
-            range(100, 140),
-            Role.RECORD_ID,
-            "has the name of a record id, and no value occurs twice",
-        ),
+        ("person_id", range(100, 140), Role.RECORD_ID, "has the name of a record id, and no value occurs"),
         ("x", [f"p{at}" for at in range(40)], Role.IDENTIFIER, "holds text that never repeats"),
         ("hhid", [at // 3 for at in range(40)], Role.HOUSEHOLD, "has the name of a household number, which"),
         ("weight", NUMBERS, Role.WEIGHT, "has the name of a sampling weight, and no negative value"),

@@ -88,19 +88,13 @@ def _about(**entries: Any) -> dict[str, Any]:
         (_about(missing="9"), "attribute 'a' of the schema: missing must be a list of codes, or of ranges"),
         (_about(missing=[{"since": 9}]), "attribute 'a' of the schema: a range of missing codes has from"),
         (_about(missing=[{"from": "9"}]), "attribute 'a' of the schema: missing, from must be a number,"),
-        (
-            _about(missing=[{"from": 9, "to": 1}]),
-            "attribute 'a' of the schema: missing: no number is between 9 and 1; give the smaller end first",
-        ),
+        (_about(missing=[{"from": 9, "to": 1}]), "attribute 'a' of the schema: missing: no number is"),
         (_about(hierarchy="ages.csv"), "attribute 'a' of the schema: hierarchy names the file 'ages.csv';"),
         (_about(hierarchy=["1"]), "attribute 'a' of the schema: hierarchy must be a file name, or give"),
         (_about(hierarchy={"1": "x"}), "attribute 'a' of the schema: hierarchy, category '1' needs a list"),
         (_about(hierarchy={"1": [None]}), "attribute 'a' of the schema: hierarchy, levels of '1' must be"),
         (_about(hierarchy={}), "the hierarchy of 'a' has no category; list each with its levels"),
-        (
-            _about(hierarchy={"1": ["x"], "2": ["x", "y"]}),
-            "the hierarchy of 'a' has categories of 1 and of 2 levels; give each the same number",
-        ),
+        (_about(hierarchy={"1": ["x"], "2": ["x", "y"]}), "the hierarchy of 'a' has categories of 1 and of"),
         (_about(hierarchy={"1": [], "2": []}), "the hierarchy of 'a' has no level above the categories;"),
         ({"attributes": [{"name": "a"}, {"name": "a"}]}, "the attribute 'a' is given twice in the schema;"),
     ],
@@ -115,10 +109,7 @@ def test_bad_descriptions(data: dict[str, Any], message: str) -> None:
     ("arguments", "message"),
     [
         ({"name": ""}, "an attribute of the schema has no name; give it the name of its column"),
-        (
-            {"scale": Scale.NUMERIC, "categories": ("x",)},
-            "attribute 'a' is numeric and cannot have categories; leave them out",
-        ),
+        ({"scale": Scale.NUMERIC, "categories": ("x",)}, "attribute 'a' is numeric and cannot have"),
         ({"categories": ("x",)}, "attribute 'a' has categories and no scale; say nominal or ordinal"),
         ({"scale": Scale.ORDINAL}, "attribute 'a' is ordinal; list its categories in ascending order"),
         ({"scale": Scale.NOMINAL, "categories": ("x", "x")}, "attribute 'a' lists a category twice; list"),
@@ -287,11 +278,7 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(tmp_path, monkeypatch):
             "s.json cannot be used: NaN is not a JSON number; fix the schema",
         ),
         ("s.toml", '[[attributes]]\nname = "a"\nrole = ', "s.toml is not valid TOML: Invalid value (at end"),
-        (
-            "s.toml",
-            '[[attributes]]\nname = "a"\nname = "b"\n',
-            "s.toml is not valid TOML: Cannot overwrite a value (at line 3, column 11); fix the schema",
-        ),
+        ("s.toml", '[[attributes]]\nname = "a"\nname = "b"\n', "s.toml is not valid TOML: Cannot overwrite"),
         ("s.toml", b"\xff", "s.toml is not valid TOML: it is not text in UTF-8; fix the schema"),
         (
             "s.toml",
@@ -299,11 +286,7 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(tmp_path, monkeypatch):
             "s.toml: attribute 'a' of the schema: categories must be codes as text, such as '1979-05-27', "
             "not datetime.date(1979, 5, 27)",
         ),
-        (
-            "s.toml",
-            '[[attributes]]\nname = "a"\nscale = "ordinal"\n',
-            "s.toml: attribute 'a' is ordinal; list its categories in ascending order",
-        ),
+        ("s.toml", '[[attributes]]\nname = "a"\nscale = "ordinal"\n', "s.toml: attribute 'a' is ordinal;"),
     ],
 )
 def test_bad_schema_files(tmp_path, monkeypatch, name, text, message):

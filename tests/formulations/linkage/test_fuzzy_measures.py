@@ -247,10 +247,7 @@ def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
     ("call", "message"),
     [
         (lambda: measures.moebius([0, 1, 1]), "a set function has shape (3,): give one value per subset,"),
-        (
-            lambda: measures.interaction_indices([0, np.nan, 0, 1]),
-            "a set function has the value nan at index 1: every value must be a finite number",
-        ),
+        (lambda: measures.interaction_indices([0, np.nan, 0, 1]), "a set function has the value nan at"),
         (lambda: measures.check_fuzzy_measure([0.1, 1]), "the fuzzy measure is 0.1 on the empty set: it"),
         (lambda: measures.check_fuzzy_measure([0, 0.9]), "the fuzzy measure is 0.9 on the whole set: it"),
         (

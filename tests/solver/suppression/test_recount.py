@@ -227,10 +227,7 @@ COVER = {"problem": "cover", "keys": ["a", "b"]}
     ("asked", "message"),
     [
         ({"dimension": 1}, "say k, not levels or tables"),
-        (
-            {"missing": "safe", "k": 2},
-            "counts a missing value as own-category or matches-anything, not as safe",
-        ),
+        ({"missing": "safe", "k": 2}, "counts a missing value as own-category or matches-anything, not as"),
         ({"missing": "alpha=0.5", "k": 2}, "not as alpha=0.5"),
         ({"weight": "w", "k": 2}, "knows no weights: leave 'w' out"),
         ({"household": "h", "household_keys": ["a"], "k": 2}, "knows no households: leave 'h' out"),
@@ -239,10 +236,7 @@ COVER = {"problem": "cover", "keys": ["a", "b"]}
         ({"risk": 0.1}, "say k, not levels or tables"),
         ({**JOINT, "hierarchies": []}, "chooses levels of hierarchies: give one of a key variable"),
         ({**JOINT, "hierarchies": [AGE, AGE]}, "a key variable has two"),
-        (
-            {**JOINT, "hierarchies": [Hierarchy("job", AGE.levels)]},
-            "'job' is no key variable; these are age, b",
-        ),
+        ({**JOINT, "hierarchies": [Hierarchy("job", AGE.levels)]}, "'job' is no key variable; these are"),
         ({**JOINT, "hierarchies": [Hierarchy("age", (("1", "2"), ("*", "*")))]}, "has no category '3'"),
         ({**JOINT, "missing": "matches-anything"}, "counts a missing value as own-category, not as"),
         ({**JOINT, "problem": "recount"}, "hierarchies are for the problem 'joint', not 'recount'"),
@@ -253,10 +247,7 @@ COVER = {"problem": "cover", "keys": ["a", "b"]}
             for risk in (0.0, 1.0, -1.0, float("nan"))
         ),
         ({**COVER, "risk": 0.1, "k": 2}, "say in one way what is unsafe: by k, risk, levels"),
-        (
-            {**COVER, "risk": 0.1, "missing": "alpha=0.5"},
-            r"individual risk is of whole records: a missing value cannot be alpha=0\.5",
-        ),
+        ({**COVER, "risk": 0.1, "missing": "alpha=0.5"}, "individual risk is of whole records: a missing"),
     ],
 )
 def test_what_cannot_be_asked(asked, message):

@@ -76,10 +76,7 @@ def test_cells_that_are_the_same_one():
     ("text", "message"),
     [
         ("x;9;u\n", "known.hst, line 1: there is no cell a=x, b=9"),
-        (
-            "x;1;u\nx;2;q\n",
-            "known.hst, line 2: it says nothing of a cell; write its 2 codes, then u, s, p or m alone, ",
-        ),
+        ("x;1;u\nx;2;q\n", "known.hst, line 2: it says nothing of a cell; write its 2 codes, then u, s, p"),
         ("x;1;c\n", "known.hst, line 1: it says nothing of a cell; "),
         ("x;1;c;much\n", "known.hst, line 1: 'much' are no numbers"),
         ("x;1;c;nan\n", "known.hst, line 1: 'nan' are no numbers"),

@@ -76,11 +76,7 @@ def test_every_number_comes_back(inner, tmp_path_factory):
     [
         ("0\n6\n", "1\n6\n", "line 1: a JJ file begins with a line 0"),
         ("0\n6\n", "0\nsix\n", "line 2: 'six' is not the number of cells"),
-        (
-            "0\n6\n",
-            "0\n7\n",
-            "line 9: it is not cell 6: a cell has its number, value, cost, status, lower bound",
-        ),
+        ("0\n6\n", "0\n7\n", "line 9: it is not cell 6: a cell has its number, value, cost, status, lower"),
         ("1 1460.5", "2 1460.5", "line 4: it is not cell 1: "),
         ("1460.5", "much", "line 4: 'much' is not a number"),
         (" z ", " q ", "row 6: there is no status 'q'; u is sensitive"),
@@ -90,11 +86,7 @@ def test_every_number_comes_back(inner, tmp_path_factory):
         ("2 (1)", "9 (1)", "line 10: 9 is no cell; they are 0 to 5"),
         ("2 (1)", "2 (x)", "line 10: 'x' is not a number"),
         ("\n2\n", "\n3\n", "ends where relation 2 should stand; it is cut off, or no JJ file"),
-        (
-            "1055.5",
-            "1055",
-            "relation 1 \\(cells: 0 = 3 \\+ 4 \\+ 5\\) does not add up: its terms sum to -0.5; ",
-        ),
+        ("1055.5", "1055", r"relation 1 \(cells: 0 = 3 \+ 4 \+ 5\) does not add up: its terms sum to -0.5; "),
     ],
 )
 def test_files_that_are_none(tmp_path, old, new, message):
