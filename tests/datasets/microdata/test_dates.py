@@ -112,35 +112,22 @@ HINT = (
     'declare it in schema: scale = "date" and, where the form does not tell itself, form = "DD/MM/YYYY" '
     "(or another one), or another scale"
 )
+NONE, ALIKE = "is no date of the form", "; write all alike, or"
 
 
 @pytest.mark.parametrize(
     ("cells", "form", "message"),
     [
-        (
-            column("01/02/2026", "03/04/2026"),
-            None,
-            f"a.csv, column 'born': dates such as '01/02/2026' may be DD/MM/YYYY or MM/DD/YYYY; {HINT}",
-        ),
-        (
-            column("2026-01-01", "2026-01-02", "01.02.2026"),
-            None,
-            "a.csv, column 'born', row 3: '01.02.2026' is no date of the form YYYY-MM-DD; write all alike, "
-            f"or {HINT}",
-        ),
-        (
-            column("20261231", "20261301"),
-            "YYYYMMDD",
-            "a.csv, column 'born', row 2: '20261301' is no date of the form YYYYMMDD; write all alike, "
-            f"or {HINT}",
-        ),
+        (("01/02/2026", "03/04/2026"), None, ": dates such as '01/02/2026' may be DD/MM/YYYY or MM/DD/YYYY;"),
+        (("2026-01-01", "2026-01-02", "01.02.2026"), None, f", row 3: '01.02.2026' {NONE} YYYY-MM-DD{ALIKE}"),
+        (("20261231", "20261301"), "YYYYMMDD", f", row 2: '20261301' {NONE} YYYYMMDD{ALIKE}"),
     ],
 )
 def test_one_line_says_how_to_declare_what_is_not_clear(cells, form, message):
-    assert looks_dated(cells) == (form is None)
+    assert looks_dated(column(*cells)) == (form is None)
     with pytest.raises(DataError) as error:
-        read(cells, form)
-    assert str(error.value) == message
+        read(column(*cells), form)
+    assert str(error.value) == f"a.csv, column 'born'{message} {HINT}"
 
 
 @given(DAYS)
@@ -162,9 +149,8 @@ def test_guesses():
         }
     )
     found = {guess.attribute.name: guess for guess in guesses(frame)}
-    assert [(found[name].attribute.role, found[name].attribute.scale) for name in ("born", "seen")] == [
-        (Role.KEY, Scale.DATE)
-    ] * 2
+    for name in ("born", "seen"):
+        assert (found[name].attribute.role, found[name].attribute.scale) == (Role.KEY, Scale.DATE)
     assert found["born"].why_scale == "holds dates written as YYYY-MM-DD"
     assert [found[name].attribute.scale for name in ("unclear", "mixed")] == [Scale.TEXT] * 2
     assert found["unclear"].why_scale == (

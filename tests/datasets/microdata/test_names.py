@@ -64,32 +64,26 @@ def test_a_shell_reads_the_list_that_is_offered(names):
     add_options(parser, Dropped)
     given = asked_of(Dropped, parser.parse_args(found.stdout.decode("utf-8").split("\0")[:-1])).drop
     assert given == names
+    assert all(parse_pair(shown_pair(name, "tree.csv")) == (name, "tree.csv") for name in names)
 
 
-@pytest.mark.parametrize("name", [name for names in ODD for name in names])
-def test_pairs_are_read_as_they_are_shown(name):
-    assert parse_pair(shown_pair(name, "tree.csv")) == (name, "tree.csv")
+EMPTY = "has an empty attribute name; write names separated by single commas"
+QUOTES = "is not a list of names; write names separated by commas, one with a comma in double quotes"
 
 
-@pytest.mark.parametrize("text", ["", "a,,b", "a,", ",a", " ", '"",a'])
-def test_empty_names(text):
-    with pytest.raises(DataError) as caught:
-        parse_names(text)
-    assert str(caught.value) == (
-        f"{text!r} has an empty attribute name; write names separated by single commas"
-    )
-
-
-@pytest.mark.parametrize("text", ['"a', 'a, "b', '"a"b,c', '"a" "b"'])
-def test_quotes_out_of_place(text):
-    with pytest.raises(DataError) as caught:
-        parse_names(text)
-    assert str(caught.value) == (
-        f"{text!r} is not a list of names; write names separated by commas, one with a comma in double quotes"
-    )
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [(["", "a,,b", "a,", ",a", " ", '"",a'], EMPTY), (['"a', 'a, "b', '"a"b,c', '"a" "b"'], QUOTES)],
+)
+def test_lists_that_are_none(texts, said):
+    for text in texts:
+        with pytest.raises(DataError) as caught:
+            parse_names(text)
+        assert str(caught.value) == f"{text!r} {said}"
 
 
 @settings(max_examples=40)
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
 def test_what_is_shown_can_be_read(names):
     assert parse_names(shown_names(names)) == tuple(names)
+    assert parse_pair(shown_pair(names[0], "tree.csv")) == (names[0], "tree.csv")

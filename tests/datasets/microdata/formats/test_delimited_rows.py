@@ -16,7 +16,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats import delimited, delimited_rows
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.number_text import MISSING_MARKS, is_code
-from linkrisk.datasets.microdata.formats.registry import DELIMITED, read_file
+from linkrisk.datasets.microdata.formats.registry import DELIMITED
 
 WHOLE = st.integers(-(10**15) + 1, 10**15 - 1).map(str)
 PLAIN = st.one_of(
@@ -151,12 +151,3 @@ def test_a_file_is_never_in_memory_as_text(tmp_path: Path, monkeypatch: pytest.M
     pd.testing.assert_frame_equal(found, frame)
     assert peak < 1.5 * frame.size * 8
     assert peak < path.stat().st_size
-
-
-def test_a_column_that_begins_with_numbers_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited_rows, "BLOCK", 16)
-    path = tmp_path / "x.csv"
-    path.write_text("a,b\n" + "1,2.5\n" * 20 + '"x, y",007\n')
-    frame = read_file(path).frame
-    assert frame["a"].to_list() == ["1"] * 20 + ["x, y"]
-    assert frame["b"].to_list() == ["2.5"] * 20 + ["007"]

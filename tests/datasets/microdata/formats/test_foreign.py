@@ -201,13 +201,6 @@ def refused(capsys: pytest.CaptureFixture[str], path: str) -> str:
     return printed.err
 
 
-@pytest.mark.parametrize("suffix", BINARY)
-def test_cut_off(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
-    content = written(suffix)
-    Path(f"cut{suffix}").write_bytes(content[: len(content) // 2])
-    assert "cut off" in refused(capsys, f"cut{suffix}")
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".asc", ".dat"])
 def test_cut_off_within_a_line(suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     content = written(suffix)
@@ -223,7 +216,7 @@ def test_any_cut_is_refused_and_any_broken_byte_at_most_changes_values(suffix: s
     path = Path(f"cut{suffix}")
     for part in range(1, 24):
         path.write_bytes(content[: len(content) * part // 24])
-        with pytest.raises(DataError):
+        with pytest.raises(DataError, match="cut off"):
             read_file(path)
         at = len(content) * part // 24 - 1
         path.write_bytes(content[:at] + bytes([content[at] ^ 0x55]) + content[at + 1 :])
@@ -253,12 +246,7 @@ def test_values_labels_letters_and_dates(tmp_path: Path) -> None:
     }
     assert (stored.notes("age").label, stored.notes("age").missing) == ("Größe", (".A",))
     assert stored.notes("day").settings == {"sas.format": "DATE9"}
-
-
-@pytest.mark.parametrize("part", range(1, 16))
-def test_a_sas_file_that_is_cut_off(part: int, tmp_path: Path) -> None:
-    content = sas_file()
-    path = tmp_path / "x.sas7bdat"
-    path.write_bytes(content[: len(content) * part // 16])
-    with pytest.raises(DataError, match="is not a readable SAS file"):
-        read_file(path)
+    for part in range(1, 16):
+        path.write_bytes(sas_file()[: len(sas_file()) * part // 16])
+        with pytest.raises(DataError, match="is not a readable SAS file"):
+            read_file(path)
