@@ -65,15 +65,9 @@ def test_known_masking_says_what_is_possible() -> None:
         masking=["top-coding categories=2 attributes=level", "global-recoding categories=1 label=other"
                  " attributes=town"],
     )  # fmt: skip
-    assert made.categorical["level"].possible is not None
-    assert made.categorical["level"].possible.tolist() == [
-        [True, False, False],
-        [False, True, False],
-        [False, True, False],
-    ]
+    assert np.argwhere(made.categorical["level"].possible).tolist() == [[0, 0], [1, 1], [2, 1]]
     town = made.categorical["town"]
     assert town.categories == ("a", "b", "c", "other")
-    assert town.possible is not None
     assert np.argwhere(town.possible).tolist() == [[0, 0], [1, 1], [2, 3]]
     assert made.categorical["size"].possible is None
     assert made.masking[0] == "top-coding categories=2 attributes=level"
@@ -82,18 +76,12 @@ def test_known_masking_says_what_is_possible() -> None:
 def test_masking_follows_the_order_of_the_schema() -> None:
     """By their letters huge would be the lowest size; by the schema it is the highest."""
     made = pair(schema=Schema((SIZE,)), masking=["top-coding categories=2"], attributes=["age", "size"])
-    size = made.categorical["size"]
-    assert size.possible is not None
-    assert np.argwhere(size.possible).tolist() == [[0, 0], [1, 1], [2, 1]]
+    assert np.argwhere(made.categorical["size"].possible).tolist() == [[0, 0], [1, 1], [2, 1]]
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"attributes": ["size"]}, "original, column 'size', row 1: 'small' is not a number, and with 3"),
-    (
-        {"ordinal": ["size"], "nominal": ["town"]},
-        "the ordinal attribute 'size' has categories in words ('huge', for example), whose order is not "
-        "known; list them in ascending order in schema",
-    ),
+    ({"ordinal": ["size"], "nominal": ["town"]}, "attribute 'size' has categories in words ('huge', for"),
     ({"nominal": ["city"]}, "nominal: 'city' is not among the attributes to compare"),
     ({"nominal": ["town"], "ordinal": ["town"]}, "'town' is both in nominal and in ordinal; choose one"),
     ({"nominal": "town"}, "nominal is the text 'town'; give a list of column names"),
@@ -102,21 +90,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
         "masked, column 'town', row 3: 'other' is not a category; there are: a, b, c; fix the cell or list "
         "the category in the schema",
     ),
-    (
-        {"schema": SCHEMA, "masking": ["top-coding categories=2 attributes=age"]},
-        "masking: 'age' is not a categorical attribute that is compared; name those that are with "
-        "attributes=A,B (recodings "
-        "of numbers and dates show in the files by themselves)",
-    ),
+    ({"schema": SCHEMA, "masking": ["top-coding categories=2 attributes=age"]}, "'age' is not a categorical"),
     ({"schema": SCHEMA, "masking": ["pram 'change=1"]}, '"pram \'change=1" cannot be read: no closing'),
-    (
-        {"schema": SCHEMA, "masking": ["noise percent=3"]},
-        "noise does not recode categories; the methods that do are top-coding, bottom-coding, "
-        "global-recoding, recode, pram",
-    ),
+    ({"schema": SCHEMA, "masking": ["noise percent=3"]}, "noise does not recode categories; the methods"),
     (
         {"schema": SCHEMA, "masking": ["pram change=0.5", "top-coding categories=2"]},
-        "two masking methods are given for 'size'; give one",
+        "two masking methods are",
     ),
 ]
 
@@ -134,19 +113,12 @@ def test_missing_categories_and_too_many() -> None:
     town, size = made.attributes.index("town"), len(made.categorical["town"].categories)
     assert made.original_values[1, town] == size
     often = made.categorical["town"].frequencies
-    assert often is not None
     assert (often[0].sum(), often[1].sum()) == (3, 4)
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="original, column 'town' has no value at all and cannot be compared"):
         make_file_pair(gap.assign(town=None), MASKED, schema=SCHEMA)
-    assert str(caught.value) == (
-        "original, column 'town' has no value at all and cannot be compared; choose other attributes"
-    )
     many = pd.DataFrame({"x": [f"c{row}" for row in range(2001)]})
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match="'x' has 2001 categories, more than 2000; leave it out, or compare"):
         make_file_pair(many, many, nominal=["x"])
-    assert str(caught.value) == (
-        "'x' has 2001 categories, more than 2000; leave it out, or compare it as a number"
-    )
 
 
 # Names of categories in two files: NA is one, 007 stays 007, and 7 in the other file is the same
@@ -186,12 +158,8 @@ def test_by_ordinal_and_schema(tmp_path):
     schema = Schema((Attribute("code", scale=Scale.ORDINAL, categories=("none", "NA", "all")),))
     pair = paired(tmp_path, ["none", "NA", "all"], ["NA", "NA", "all"], schema=schema)
     assert pair.masked_values[:, pair.attributes.index("code")].tolist() == [1.0, 1.0, 2.0]
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match=r"attribute 'code' has categories in words \('NA', for"):
         paired(tmp_path, ["1", "NA", "2"], ["1", "2", "2"], ordinal=["code"])
-    assert str(caught.value) == (
-        "the ordinal attribute 'code' has categories in words ('NA', for example), whose order is not known; "
-        "list them in ascending order in schema"
-    )
 
 
 def test_an_empty_cell_is_missing(tmp_path):

@@ -63,9 +63,7 @@ def test_an_id_is_left_out_and_offered_where_the_rows_are_out_of_order():
     original = people()
     pair = make_file_pair(original, noisy(original))
     assert pair.attributes == ("age", "income")
-    assert pair.notes[0] == (
-        "not compared: id (the record id by its name); attributes or schema compares them"
-    )
+    assert pair.notes[0] == "not compared: id (the record id by its name); attributes or schema compares them"
     assert message(original, shuffled(noisy(original))) == OUT_OF_ORDER
     assert message(original, noisy(original).iloc[3:]).endswith("with id")
     for change in (shuffled, lambda frame: frame.iloc[3:]):
@@ -145,9 +143,7 @@ def test_an_index_that_was_written_to_a_file(tmp_path: Path):
     for frame, path in zip((original, masked), paths, strict=True):
         write_table(frame, path)
     for given in (original, paths[0]):
-        assert refused(given, paths[1]).startswith(
-            f"column 'index' of {paths[1]} has the row numbers, from 0,"
-        )
+        assert refused(given, paths[1]).startswith(f"column 'index' of {paths[1]} has the row numbers, from")
     unnamed = masked.rename(columns={"index": "Unnamed: 0"})
     assert refused(original, unnamed) == old_labels("Unnamed: 0")
 

@@ -31,13 +31,9 @@ MASKED = ORIGINAL.drop(columns="name").assign(age=[20, 36, 50, 71], income=[10.0
 SHUFFLED = MASKED.iloc[[2, 0, 3, 1]].reset_index(drop=True)
 
 ROLES = {
-    "person": Role.RECORD_ID,
-    "name": Role.IDENTIFIER,
-    "house": Role.HOUSEHOLD,
-    "weight": Role.WEIGHT,
-    "stratum": Role.STRATUM,
-    "note": Role.IGNORED,
-}
+    "person": Role.RECORD_ID, "name": Role.IDENTIFIER, "house": Role.HOUSEHOLD, "weight": Role.WEIGHT,
+    "stratum": Role.STRATUM, "note": Role.IGNORED,
+}  # fmt: skip
 
 
 def schema(**more: Attribute | Role | None) -> Schema:
@@ -63,9 +59,7 @@ def test_without_key_variables_all_columns_without_a_role_are_compared() -> None
     assert pair(schema=schema(illness=Role.CONFIDENTIAL)).attributes == ("age", "income")
     text = Attribute("age", None, Scale.TEXT)
     assert pair(schema=schema(age=text)).attributes == ("income", "illness")
-
-
-def test_key_variables_are_compared_and_nothing_else() -> None:
+    # Key variables are compared, and nothing else.
     keys = schema(age=Role.KEY, illness=Role.KEY)
     assert pair(schema=keys).attributes == ("age", "illness")
     assert pair(schema=keys, attributes=["income", "age"]).attributes == ("income", "age")
@@ -74,28 +68,18 @@ def test_key_variables_are_compared_and_nothing_else() -> None:
     assert chosen.attributes == ("illness", "age")
 
 
-@pytest.mark.parametrize(
-    ("name", "is_what"),
-    [
-        ("person", "the record id"),
-        ("house", "the household number"),
-        ("weight", "the sampling weight"),
-        ("stratum", "the stratum"),
-        ("note", "ignored"),
-    ],
-)
-def test_what_is_never_compared_is_refused_by_name(name: str, is_what: str) -> None:
-    assert message(attributes=["age", name], row_by_row=True) == (
-        f"{name!r} is {is_what} in the schema, and never compared; take it out of attributes, or give it "
-        "another role"
-    )
+WHAT = {
+    "person": "the record id", "name": "a direct identifier", "house": "the household number",
+    "weight": "the sampling weight", "stratum": "the stratum", "note": "ignored",
+}  # fmt: skip
 
 
-def test_identifiers_and_free_text_are_refused_by_name() -> None:
-    assert message(masked=MASKED.assign(name="x"), attributes=["name", "age"]) == (
-        "'name' is a direct identifier in the schema, and never compared; take it out of attributes, or "
-        "give it another role"
-    )
+def test_what_is_never_compared_is_refused_by_name() -> None:
+    for name, what in WHAT.items():
+        assert message(masked=MASKED.assign(name="x"), attributes=["age", name], row_by_row=True) == (
+            f"{name!r} is {what} in the schema, and never compared; take it out of attributes, or give it "
+            "another role"
+        )
     text = schema(note=Attribute("note", None, Scale.TEXT))
     assert message(schema=text, attributes=["note", "age"]) == (
         "'note' is free text in the schema, which cannot be compared; take it out of attributes, or call "
@@ -103,6 +87,11 @@ def test_identifiers_and_free_text_are_refused_by_name() -> None:
     )
     key = schema(note=Attribute("note", Role.KEY, Scale.TEXT))
     assert message(schema=key).startswith("'note' is free text in the schema")
+    for name in ("person", "weight", "stratum"):
+        assert message(schema=schema(illness=ROLES[name])) == (
+            f"the schema calls both {name!r} and 'illness' {WHAT[name]}; set the role of one of them to "
+            "ignored"
+        )
 
 
 def test_columns_that_a_file_lacks_are_named() -> None:
@@ -126,14 +115,8 @@ def test_the_record_id_says_who_is_who() -> None:
     assert made.alignment == "id person"
     assert made.partner.tolist() == [1, 3, 0, 2]
     assert made.original_labels == ("11", "12", "13", "14")
-    assert made.notes[0] == (
-        "records were aligned by column person, the record id of the schema; row_by_row=True takes the rows "
-        "as "
-        "they are"
-    )
-
-
-def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
+    assert made.notes[0].startswith("records were aligned by column person, the record id of the schema; row")
+    # What the user says comes first.
     rows = make_file_pair(ORIGINAL, MASKED, schema=schema(), row_by_row=True)
     assert (rows.alignment, rows.partner.tolist()) == ("row by row", [0, 1, 2, 3])
     other = make_file_pair(
@@ -143,23 +126,12 @@ def test_the_user_comes_before_the_record_id_of_the_schema() -> None:
     assert not any("record id of the schema" in note for made in (rows, other) for note in made.notes)
 
 
-@pytest.mark.parametrize("role", [Role.RECORD_ID, Role.WEIGHT, Role.STRATUM])
-def test_two_columns_of_one_role_are_refused(role: Role) -> None:
-    what = {Role.RECORD_ID: "the record id", Role.WEIGHT: "the sampling weight", Role.STRATUM: "the stratum"}
-    first = next(name for name, own in ROLES.items() if own is role)
-    assert message(schema=schema(illness=role)) == (
-        f"the schema calls both {first!r} and 'illness' {what[role]}; set the role of one of them to ignored"
-    )
-
-
 def test_missing_codes_are_missing_values() -> None:
     coded = schema(illness=Attribute("illness", missing=("3",)))
     made = pair(schema=coded)
-    assert np.isnan(made.original_values[:, made.attributes.index("illness")]).tolist() == [False] * 3 + [
-        True
-    ]
     ages = pair(schema=schema(age=Attribute("age", missing=(MissingRange(60.0, 80.0),))))
-    assert np.isnan(ages.original_values[:, ages.attributes.index("age")]).tolist() == [False] * 3 + [True]
+    for one, name in ((made, "illness"), (ages, "age")):
+        assert np.isnan(one.original_values[:, one.attributes.index(name)]).tolist() == [False] * 3 + [True]
     assert not any("stands for" in note for note in (*made.notes, *ages.notes))
     assert pair(schema=coded, attributes=["age", "income"]).attributes == ("age", "income")
 
@@ -170,16 +142,12 @@ def test_missing_codes_are_missing_values() -> None:
 def test_weights_and_strata_are_those_of_the_original_records() -> None:
     design = pair().design
     assert (design.weight_column, design.stratum_column) == ("weight", "stratum")
-    assert design.weight is not None
     assert design.weight.tolist() == [100.5, 200.0, 50.0, 25.0]
     assert design.stratum == ("n", "s", "s", "(missing)")
     assert design.notes == ()
-
-
-def test_the_masked_file_has_them_where_the_original_does_not() -> None:
+    # The masked file has them where the original does not.
     bare = ORIGINAL.drop(columns=["weight", "stratum"])
     design = make_file_pair(bare, SHUFFLED.iloc[:3], schema=schema()).design
-    assert design.weight is not None
     np.testing.assert_array_equal(design.weight, [100.5, np.nan, 50.0, 25.0])
     assert design.stratum == ("n", "(missing)", "s", "(missing)")
 

@@ -29,16 +29,9 @@ def test_attributes_side_by_side_and_what_is_not_released_missing():
     assert joined.partner.tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(joined.original_values[:, :2], ORIGINAL[["A", "B"]])
     np.testing.assert_array_equal(joined.original_values[:, 2:], ORIGINAL[["A", "B"]])
-    lacking = np.nan
-    np.testing.assert_array_equal(
-        joined.masked_values,
-        [
-            [1.5, 4.0, 1.0, 4.5],
-            [2.5, 1.0, 2.0, 1.5],
-            [3.5, 2.5, lacking, lacking],
-            [lacking, lacking, 5.0, 8.5],
-        ],
-    )
+    nan = np.nan
+    expected = [[1.5, 4.0, 1.0, 4.5], [2.5, 1.0, 2.0, 1.5], [3.5, 2.5, nan, nan], [nan, nan, 5.0, 8.5]]
+    np.testing.assert_array_equal(joined.masked_values, expected)
 
 
 def test_what_says_nothing_new_is_left_out():
@@ -74,9 +67,8 @@ def test_categories_keep_their_scale_and_are_counted_again():
 
 
 def test_weights_and_strata_go_with_the_persons():
-    schema = Schema.from_dict(
-        {"attributes": [{"name": "w", "role": "weight"}, {"name": "s", "role": "stratum"}]}
-    )
+    roles = [{"name": "w", "role": "weight"}, {"name": "s", "role": "stratum"}]
+    schema = Schema.from_dict({"attributes": roles})
     original = ORIGINAL.assign(w=[1.0, 2.0, 3.0, 4.0], s=list("uuvv"))
     pairs = [pair(each, original, schema=schema) for each in (FIRST, SECOND)]
     design = side_by_side(pairs).design
