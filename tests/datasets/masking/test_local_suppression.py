@@ -151,13 +151,10 @@ def test_all_key_variables_of_the_schema_are_masked_and_nothing_else():
     assert emptied["married"].tolist() == [True, pd.NA, True, True, pd.NA, True]
     assert emptied["size"].dtype == frame["size"].dtype
     assert LocalSuppression(k=2).masked_attributes(frame[["age", "size"]]) == ("age", "size")
-    text = "local suppression to k = 2 of age, size, married"
-    assert method.describe(frame) == text
+    assert method.describe(frame) == "local suppression to k = 2 of age, size, married"
     spared = masking_method("local-suppression k=2 importance=size attributes=age,size count=output")
-    assert (
-        spared.describe(frame)
-        == "local suppression to k = 2 of age, size, sparing size, counted in the output"
-    )
+    said = "local suppression to k = 2 of age, size, sparing size, counted in the output"
+    assert spared.describe(frame) == said
 
 
 @given(given_file=files())

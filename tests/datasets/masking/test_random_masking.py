@@ -32,9 +32,8 @@ METHODS = [
 def _sample(records=20_000):
     rng = np.random.default_rng(3)
     base = rng.normal(size=(records, 3))
-    return pd.DataFrame(
-        {"a": 100 + 5 * base[:, 0], "b": 3 * base[:, 0] + 4 * base[:, 1], "c": np.exp(base[:, 2])}
-    )
+    a, b = 100 + 5 * base[:, 0], 3 * base[:, 0] + 4 * base[:, 1]
+    return pd.DataFrame({"a": a, "b": b, "c": np.exp(base[:, 2])})
 
 
 @pytest.mark.parametrize("correlated", [False, True])
