@@ -232,10 +232,6 @@ def test_the_certificate_has_what_is_left_of_the_time_limit(options, seconds, mo
 def test_seconds_that_are_none(capsys):
     message = "--certificate-time-limit is for --certificate: give that too, or leave it out"
     refuse(capsys, message, "fit", *PAIR, "--certificate-time-limit", "5")
-    message = "the time limit of the certificate must be a positive number of seconds, not 0"
-    refuse(capsys, message, *ARGV, "--certificate-time-limit", "0")
-    with pytest.raises(UsageError, match="time limit of the certificate must be a positive number"):
-        fit(certificate=True, certificate_time_limit=-1.0)
 
 
 @pytest.mark.usefixtures("survey_folder")
