@@ -19,10 +19,10 @@ from linkrisk.datasets.options.typed import plain as typed_plain
 class Range:
     """Numbers that an option takes: finite ones within limits, of which `above` and `below` are left out."""
 
-    least: float | None = None
-    most: float | None = None
-    above: float | None = None
-    below: float | None = None
+    least: float = -math.inf
+    most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
     whole: bool = False
     of: str = ""  # what is counted: ``seconds``
 
@@ -30,24 +30,15 @@ class Range:
         """Tell whether it is one of them."""
         if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
             return False
-        at, beyond = float(value), math.inf
-        least = -beyond if self.least is None else self.least
-        most = beyond if self.most is None else self.most
-        above = -beyond if self.above is None else self.above
-        below = beyond if self.below is None else self.below
-        return least <= at <= most and above < at < below
+        return self.least <= float(value) <= self.most and self.above < float(value) < self.below
 
     def __str__(self) -> str:
         """Describe them: ``a whole number of at least 1``."""
-        ends = {"above": self.above, "from": self.least, "below": self.below, "to": self.most}
-        if self.most is None:
-            ends = {"above": self.above, "of at least": self.least, "below": self.below}
-        elif self.least is None:
-            ends = {"above": self.above, "at most": self.most}
-        known = [f"{word} {end:.15g}" for word, end in ends.items() if end is not None]
-        between = " and " if any(word.startswith(("below", "at most")) for word in known) else " "
-        number = f"a {'whole ' if self.whole else ''}number{self.of and f' of {self.of}'}"
-        return " ".join([number, between.join(known)]).rstrip()
+        least = "from" if math.isfinite(self.most) else "of at least"
+        most = "to" if math.isfinite(self.least) else "and at most"
+        ends = {"above": self.above, least: self.least, "and below": self.below, most: self.most}
+        known = [f"{word} {end:.15g}" for word, end in ends.items() if math.isfinite(end)]
+        return " ".join([f"a {'whole ' if self.whole else ''}number{self.of and f' of {self.of}'}", *known])
 
 
 @dataclass(frozen=True)
