@@ -121,17 +121,6 @@ def test_a_column_that_was_shifted_counts_as_a_difference_and_not_as_exact():
     assert counts[0] == counts[1]
 
 
-def test_exact_categories_decide_as_well():
-    random = np.random.default_rng(8)
-    n = 40
-    codes = random.permutation(n).astype(float)
-    original = np.column_stack([codes, random.normal(size=n), random.normal(size=n)])
-    masked = original + np.column_stack([np.zeros(n), random.normal(size=n), random.normal(size=n)])
-    pair = make_pair(original, masked, columns=Columns(tables=[nominal_table(n), None, None]))
-    found = baselines(Evaluator(pair))
-    assert found["mahalanobis"] == n > found["euclid"]
-
-
 # What belongs to a family
 
 FAMILIES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -60,14 +59,6 @@ def check_loosely(pair, form):
     for name in ("linked", "rank", "ties"):
         np.testing.assert_array_equal(getattr(table, name)[clear], getattr(expected, name)[clear])
     np.testing.assert_allclose(table.nearest_other, expected.nearest_other, rtol=1e-10, atol=1e-9)
-
-
-@pytest.mark.parametrize("form", ["weighted-mean", "mahalanobis"])
-def test_a_larger_pair(form):
-    random = np.random.default_rng(5)
-    original = random.normal(size=(900, 3))
-    pair = make_pair(original, original + 0.3 * random.normal(size=original.shape))
-    check(pair, FORMS[form](random, False, 3), threads=2)
 
 
 @pytest.mark.parametrize("many", [1, 2])
@@ -209,29 +200,6 @@ def test_several_threads_may_ask_for_trees_at_once():
         found = list(pool.map(lambda distance: Evaluator(pair, 1).rank(distance), distances * 2))
     for one, other in zip(found, expected * 2, strict=True):
         the_same(one, other)
-
-
-def test_trees_do_not_go_to_other_processes():
-    pair = pair_of("mixed", FEW, 9, ties=Ties.SHARE)
-    distance = FORMS["choquet"](np.random.default_rng(9), False)
-    table = Evaluator(pair, 1).rank(distance)
-    assert pair.by_candidate._boxed
-    again = pickle.loads(pickle.dumps(pair))
-    assert again.by_candidate.candidates is again.candidates
-    assert not again.by_candidate._boxed
-    the_same(Evaluator(again, 1).rank(distance), table)
-
-
-def test_small_counts_go_by_a_tree_for_all_distances():
-    pair = pair_of("numbers", FEW, 10)
-    for theta in np.eye(ATTRIBUTES):
-        form = DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta)
-        check(pair, form)
-    assert len(pair.by_candidate._boxed) == 1
-    larger = pair_of("numbers", MANY, 10)
-    for theta in np.eye(ATTRIBUTES):
-        check(larger, DistanceForm(FormKind.WEIGHTED_SUM, Differences.SQUARED, theta))
-    assert len(larger.by_candidate._boxed) == ATTRIBUTES, "counts of a part go by those that are there"
 
 
 # ---------------------------------------------------------------- whom an intruder claims

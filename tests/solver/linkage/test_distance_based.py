@@ -15,10 +15,8 @@ from refusals import refusal
 
 from linkrisk.datasets.masking.registry import categorical_method
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.formulations.linkage.aggregators import make_aggregator
 from linkrisk.formulations.linkage.comparison import Missing
-from linkrisk.formulations.linkage.distances import Standardisation
-from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
+from linkrisk.formulations.linkage.pair import Direction
 from linkrisk.solver.inputs.reading import make_problem
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.evaluator import Evaluator
@@ -52,39 +50,6 @@ def task(queries, candidates, schema=None, attributes=None):
 def links(linker, work, twins=None):
     size = len(work.candidates)
     return judge(linker.learn(work), Truth.of(np.arange(len(work.queries)), size, twins))
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    st.integers(0, 10_000),
-    st.sampled_from(["squared", "absolute"]),
-    st.sampled_from(["own", "original", "pooled", "none"]),
-    st.booleans(),
-)
-def test_on_numeric_files_it_links_exactly_what_the_evaluator_links(seed, kind, how, share):
-    random = np.random.default_rng(seed)
-    rows, n = int(random.integers(3, 40)), int(random.integers(1, 5))
-    original = np.round(random.normal(size=(rows, n)) * 3)
-    original[:2] = [[0.0] * n, [7.0] * n]
-    masked = np.round(original + random.normal(size=original.shape))
-    masked[:2] = original[:2]
-    weights = random.dirichlet(np.ones(n)) if seed % 2 else np.full(n, 1 / n)
-    ties = Ties.SHARE if share else Ties.STRICT
-    pair = make_pair(original, masked, ties=ties, standardisation=Standardisation(how))
-    aggregator = make_aggregator("weighted-mean", pair.attributes, differences=kind)
-    wanted = Evaluator(pair, 1).rank(aggregator.form(weights))
-    frames = [pd.DataFrame(values, columns=list(pair.attributes)) for values in (original, masked)]
-    linker = DistanceBased(
-        weights=tuple(zip(pair.attributes, weights.tolist(), strict=True)) if seed % 2 else None,
-        differences=kind,
-        standardisation=how,
-    )
-    made = links(linker, task(*frames), pair.twin_group if share else None)
-    assert np.array_equal(made.linked, wanted.linked)
-    assert np.array_equal(made.rank, wanted.rank)
-    assert np.array_equal(made.ties, wanted.ties)
-    np.testing.assert_allclose(made.distance, wanted.distance, rtol=1e-12, atol=0)
-    assert made.linked_weight == wanted.linked_weight
 
 
 @pytest.mark.parametrize("aware", [False, True])

@@ -6,7 +6,6 @@ import gc
 from types import FunctionType, ModuleType
 
 import numpy as np
-import pandas as pd
 import pytest
 from fit_runs import frames
 from hypothesis import given
@@ -36,11 +35,6 @@ def test_wilson_as_published():
     assert wilson(1 / 29, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.4, 1.0])
-def test_splits_that_agree_say_no_more_than_their_records(rate):
-    assert rate_interval(np.full(5, rate), 80.0) == wilson(rate, 80.0)
-
-
 def test_it_covers_the_mean_of_all_splits():
     random, missed = np.random.default_rng(1), 0
     linked = np.arange(200) < 30
@@ -56,11 +50,9 @@ def test_differences_within_splits():
     found = stats.ttest_rel(first, second).confidence_interval(0.95)
     assert mean_interval(first - second) == pytest.approx((found.low, found.high))
     assert mean_interval(np.array([0.2])) is None
-
-
-def test_unequal_weights_say_less():
     assert independent_records(np.ones(7)) == pytest.approx(7.0)
-    assert independent_records(np.array([3.0, 1.0])) == pytest.approx(1.6)
+    assert independent_records(np.array([3.0, 1.0])) == pytest.approx(1.6)  # unequal weights say less
+    assert rate_interval(np.full(5, 0.4), 80.0) == wilson(0.4, 80.0)
 
 
 def taken(files, names=("weighted-mean",), learner=learn, clock=None, **options):
@@ -130,15 +122,11 @@ def test_splits_are_nested_seeded_and_whole(blocks, share, number, seed):
 
 
 def test_shares_with_too_few_records_are_left_out_and_said():
+    assert HeldOut().lacking(task_of(frames(1, 3))) == "a split needs 2 known and 2 attacked records"
+    assert HeldOut().lacking(task_of(frames(1, 4))) is None
     _, result = taken(frames(1, 8))
     assert result.shares == (0.25, 0.5)
     assert result.notes == ("held-out: with 10 % known, a side of the split has fewer than 2 records",)
-
-
-def test_three_records_are_too_few():
-    task = task_of(frames(1, 3))
-    assert HeldOut().lacking(task) == "a split needs 2 known and 2 attacked records"
-    assert HeldOut().lacking(task_of(frames(1, 4))) is None
 
 
 # ---- rates
@@ -161,20 +149,11 @@ def test_rates_are_those_of_brute_force():
 
 
 def test_learning_trains_at_least_as_well_as_equal_weights():
-    _, result = taken(frames(5, 14, noise=0.8), ("weighted-mean", "choquet"))
+    _, result = taken(frames(5, 10, noise=0.8), ("weighted-mean", "choquet"))
     rates = {(trial.aggregator, trial.share, trial.split): trial.trained for trial in result.trials}
     for (name, *which), trained in rates.items():
         if name == "weighted-mean":
-            assert rates[(EQUAL, *which)] <= trained + 1e-12
-            assert trained <= rates[("choquet", *which)] + 1e-12
-
-
-def test_the_same_seed_gives_the_same():
-    files = frames(7, 10)
-    first, second, other = (taken(files, seed=seed)[1].to_frame() for seed in (3, 3, 4))
-    columns = ["trained", "held_out", "one_to_one"]
-    pd.testing.assert_frame_equal(first[columns], second[columns])
-    assert not first[columns].equals(other[columns])
+            assert rates[(EQUAL, *which)] - 1e-12 <= trained <= rates[("choquet", *which)] + 1e-12
 
 
 def test_what_was_not_masked_is_linked_altogether():
@@ -200,9 +179,7 @@ def test_shared_ties_count_as_expected_links():
     masked = original.copy()
     masked.iloc[:, :] = np.repeat(original.to_numpy()[::2], 2, axis=0)
     _, result = taken((original, masked), ties="share")
-    for each in result.rates:
-        assert each.held_out <= 0.5
-        assert each.trained <= 0.5
+    assert max(max(each.held_out, each.trained) for each in result.rates) <= 0.5
 
 
 def test_a_clock_that_has_run_out_still_gives_one_split_of_equal_weights():
@@ -232,14 +209,11 @@ def test_attacks_on_others_are_counted_by_what_they_stand_for_and_as_records():
     schema = {"attributes": [{"name": "w", "role": "weight"}]}
     task = task_of((original.assign(w=weight), masked), ("weighted-mean",), schema=schema)
     one, other = ((each - each.mean()) / each.std(ddof=0) for each in (original, masked))
-    apart = ((one.to_numpy()[:, None] - other.to_numpy()[None]) ** 2).sum(-1)
-    right = apart.argmin(1) == np.arange(30)
-    split = split_blocks(30, 0.5, 0, 0)
-    pair, counts = task.first.pair, held_out_trials.record_counts(task.first)
-    found = held_out_trials.Attacked(pair, counts, split, 0, assign=False).rate(
-        baseline_forms(pair)["euclid"]
-    )
-    some = split.attacked
+    right = ((one.to_numpy()[:, None] - other.to_numpy()[None]) ** 2).sum(-1).argmin(1) == np.arange(30)
+    split, pair = split_blocks(30, 0.5, 0, 0), task.first.pair
+    counts = held_out_trials.record_counts(task.first)
+    attacked = held_out_trials.Attacked(pair, counts, split, 0, assign=False)
+    found, some = attacked.rate(baseline_forms(pair)["euclid"]), split.attacked
     assert found.share == pytest.approx(right[some] @ weight[some] / weight[some].sum())
     assert found.unweighted == pytest.approx(right[some].mean())
     assert found.share != pytest.approx(found.unweighted)

@@ -130,26 +130,6 @@ def test_there_is_none_where_half_of_the_values_of_one_attribute_are_equal(origi
     )
 
 
-@settings(max_examples=12, deadline=None)
-@given(
-    arrays(np.float64, (14, 2), elements=st.integers(-9, 9).map(float)),
-    arrays(np.float64, (14, 2), elements=st.integers(-9, 9).map(float)),
-    st.randoms(use_true_random=False),
-    st.sampled_from([0.5, 2.0, 4.0]),
-)
-def test_neither_order_nor_units_matter(original, masked, random, factor):
-    """Powers of two, so that values on the end of an interval stay there."""
-    rows = list(range(14))
-    random.shuffle(rows)
-    plain = interval_disclosure(released_table(original, masked))
-    other = interval_disclosure(released_table(factor * original[rows], factor * masked[rows]))
-    assert [each.value for each in plain.findings] == pytest.approx([each.value for each in other.findings])
-    frame = plain.to_frame()
-    pd.testing.assert_frame_equal(frame, other.to_frame())
-    wider = frame[frame["attribute"] == "(all)"].groupby("kind")["share"]
-    assert all(shares.is_monotonic_increasing for _, shares in wider)
-
-
 def test_nominal_attributes_alone_are_refused():
     original = pd.DataFrame({"a": ["x", "y"] * 6, "b": ["u", "v", "w"] * 4})
     masked = original.iloc[::-1].reset_index(drop=True)
@@ -164,22 +144,6 @@ def test_nominal_attributes_alone_are_refused():
     assert found.not_measured == {
         "interval-disclosure": "needs a numeric or an ordinal attribute: nominal categories have no order"
     }
-
-
-def test_neighbours_by_brute_force_and_when_it_is_late():
-    """RMDID2 asks who has another record within 0.05 standard deviations; it may be too late to ask."""
-    random = np.random.default_rng(0)
-    values = random.normal(size=(400, 2))
-    masked = values + random.normal(scale=1e-3, size=values.shape)
-    masked[7] = masked[3]
-    found = robust_disclosure(values, masked, 1.0, 0)
-    scaled = (masked - masked.mean(axis=0)) / masked.std(axis=0, ddof=1)
-    apart = np.sqrt(((scaled[:, None] - scaled[None]) ** 2).sum(axis=2))
-    np.fill_diagonal(apart, np.inf)
-    assert found.alone.tolist() == (found.unsafe & (apart.min(axis=1) > 0.05)).tolist()
-    assert 0 < found.alone.sum() < found.unsafe.sum()
-    with pytest.raises(TimeoutError):
-        robust_disclosure(values, masked, 1.0, 0, lambda: True)
 
 
 def test_what_there_was_no_time_for_is_said(monkeypatch):
@@ -274,18 +238,6 @@ def test_without_masking_all_is_learned(direction):
     assert [each.guesses.risk for each in found.learned] == pytest.approx([1.0] * 4)
     assert [finding.value for finding in found.findings] == pytest.approx([1.0] * 4)
     assert "100.0 % of what there is to learn" in found.paragraph
-
-
-def test_links_by_hand():
-    """Masked keys move record 0 onto record 1: it is told the illness of record 1, and so is record 1."""
-    original = pd.DataFrame(
-        {"age": [0.0, 10.0, 20.0, 40.0], "illness": ["a", "b", "a", "c"], "size": [1.0, 2.0, 4.0, 3.0]}
-    )
-    masked = original.copy()
-    masked[["age", "size"]] = original[["age", "size"]].iloc[[1, 0, 2, 3]].to_numpy()
-    found = measured(original, masked)["attribute-disclosure"]
-    equal = found.learned[0]
-    assert (equal.attack, equal.guesses.learned, equal.guesses.baseline) == (EQUAL, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("ties", ["strict", "share"])

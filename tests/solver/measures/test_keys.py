@@ -18,11 +18,9 @@ from key_tasks import GUIDE_KEYS, key_file, practice_guide, schema, task_of
 
 from linkrisk.datasets.microdata.schema import Attribute, Scale
 from linkrisk.solver.commands.program import main
-from linkrisk.solver.measures import keys as frequencies
 from linkrisk.solver.measures import keys as keys_module
 from linkrisk.solver.measures.base import MeasureResult
 from linkrisk.solver.measures.diversity import (
-    Diversity,
     DiversityOfGroups,
     attribute_diversity,
     entries_of,
@@ -31,9 +29,7 @@ from linkrisk.solver.measures.diversity import (
 )
 from linkrisk.solver.measures.keys import (
     MISSING,
-    IndividualRisk,
     IndividualRiskOfKeys,
-    Uniqueness,
     UniquenessOfKeys,
     column_codes,
     groups_of,
@@ -43,9 +39,7 @@ from linkrisk.solver.measures.keys import (
 from linkrisk.solver.measures.suda import (
     Scoring,
     SpecialUniques,
-    Suda,
     data_intrusion_risk,
-    largest_size,
     minimal_uniques,
     shared_out,
     size_scores,
@@ -59,25 +53,12 @@ small_codes = st.tuples(st.integers(1, 12), st.integers(1, 4)).flatmap(
 )
 
 
-def test_the_guide_counts_who_shares_a_key():
-    """Tables 4.1: f_k, and the sums of weights F_k."""
-    file = practice_guide()
-    groups = groups_of(key_file(file[GUIDE_KEYS]).codes)
-    assert sums(groups).tolist() == [2, 2, 1, 2, 1, 2, 1, 1, 2, 2]
-    weighted = sums(groups, file["weight"].to_numpy(float))
-    assert weighted.tolist() == [360, 360, 215, 152, 186, 152, 180, 215, 262, 262]
-
-
 def test_a_missing_value_fits_any_as_in_the_guide():
     """Table 4.2."""
-    file = pd.DataFrame(
-        {
-            "gender": ["Male"] * 3,
-            "education": ["Secondary complete", "Secondary incomplete", None],
-            "labor": ["Employed"] * 3,
-        }
-    )
-    codes = key_file(file).codes
+    education = ["Secondary complete", "Secondary incomplete", None]
+    codes = key_file(
+        pd.DataFrame({"gender": ["Male"] * 3, "education": education, "labor": ["Employed"] * 3})
+    ).codes
     assert sums(groups_of(codes)).tolist() == [1, 1, 1]
     fitting = wildcard_sums(codes, (None,))
     assert fitting is not None
@@ -87,13 +68,11 @@ def test_a_missing_value_fits_any_as_in_the_guide():
 @given(small_codes)
 def test_frequencies_are_those_of_the_definition(codes):
     weight = np.arange(1.0, len(codes) + 1.0)
-    same = (codes[:, None] == codes[None]).all(axis=2)
-    groups = groups_of(codes)
+    one, other = codes[:, None], codes[None]
+    same, groups = (one == other).all(axis=2), groups_of(codes)
     assert np.array_equal(sums(groups), same.sum(axis=1))
     assert np.array_equal(sums(groups, weight), same @ weight)
-    fits = ((codes[:, None] == codes[None]) | (codes[:, None] == MISSING) | (codes[None] == MISSING)).all(
-        axis=2
-    )
+    fits = ((one == other) | (one == MISSING) | (other == MISSING)).all(axis=2)
     found = wildcard_sums(codes, (None, weight))
     assert found is not None
     assert np.array_equal(found[0], fits.sum(axis=1))
@@ -120,24 +99,14 @@ NUMERIC = {"weight": "numeric"}
 
 def guide_task(**changes: object) -> RiskTask:
     file = practice_guide()
-    masked = file.assign(**changes)
-    return task_of(file, masked, schema(ROLES, **NUMERIC))
+    return task_of(file, file.assign(**changes), schema(ROLES, **NUMERIC))
 
 
-def uniqueness(task: RiskTask) -> Uniqueness:
-    return UniquenessOfKeys().take(task, Clock(None))
+def taker(measure):
+    return lambda task: measure.take(task, Clock(None))
 
 
-def individual(task: RiskTask) -> IndividualRisk:
-    return IndividualRiskOfKeys().take(task, Clock(None))
-
-
-def suda(task: RiskTask) -> Suda:
-    return SpecialUniques().take(task, Clock(None))
-
-
-def diversity(task: RiskTask) -> Diversity:
-    return DiversityOfGroups().take(task, Clock(None))
+uniqueness, individual, suda, diversity = map(taker, MEASURES)
 
 
 def check(result: MeasureResult) -> None:
@@ -153,34 +122,39 @@ def check(result: MeasureResult) -> None:
 def test_the_guide_through_the_measures():
     """Tables 4.1, 4.3 and 4.5 (see the tests of the mathematics)."""
     task = guide_task()
-    assert [(each.k, each.masked) for each in uniqueness(task).anonymity] == [(2, 4), (3, 10), (5, 10)]
+    file, found = practice_guide(), uniqueness(task)
+    assert found.frequency.tolist() == [2, 2, 1, 2, 1, 2, 1, 1, 2, 2]
+    assert [(each.k, each.masked) for each in found.anonymity] == [(2, 4), (3, 10), (5, 10)]
+    groups = groups_of(key_file(file[GUIDE_KEYS]).codes)
+    weighted = sums(groups, file["weight"].to_numpy(float))
+    assert weighted.tolist() == [360, 360, 215, 152, 186, 152, 180, 215, 262, 262]
     assert individual(task).expected == pytest.approx(0.1582, abs=5e-5)
     found = suda(task)
-    assert found.fraction == pytest.approx(10 / 1570)
-    assert found.score.max() == 12
+    assert (found.fraction, found.score.max()) == (pytest.approx(10 / 1570), 12)
     within = diversity(task)
     assert within.distinct[:, 0].tolist() == [1, 1, 1, 2, 1, 2, 1, 1, 2, 2]
     assert within.below == 6
 
 
 def test_masking_is_seen_beside_the_original():
-    recoded = practice_guide()["education"].str.split().str[0]
-    found = uniqueness(guide_task(education=recoded))
-    unique = found.anonymity[0]
-    assert (unique.original, unique.masked) == (4, 2)
+    found = uniqueness(guide_task(education=practice_guide()["education"].str.split().str[0]))
+    assert (found.anonymity[0].original, found.anonymity[0].masked) == (4, 2)
     assert found.frequency[[2, 6]].tolist() == [2, 2]  # both primary now
 
 
+def suppressed():
+    values = practice_guide()["education"].copy()
+    values[4] = None
+    return values
+
+
 def test_suppressed_values_count_in_both_ways():
-    suppressed = practice_guide()["education"].copy()
-    suppressed[4] = None
-    task = guide_task(education=suppressed, residence=["Urban"] * 9 + [None])
-    found = uniqueness(task)
+    task = guide_task(education=suppressed(), residence=["Urban"] * 9 + [None])
+    found, single = uniqueness(task), individual(task)
     assert found.wildcard is not None
     assert (found.wildcard >= found.frequency).all()
     assert found.anonymity[0].masked_wildcard is not None
     assert found.anonymity[0].original_wildcard is None
-    single = individual(task)
     assert single.expected_wildcard is not None
     assert single.expected_wildcard < single.expected
     for measure in MEASURES:
@@ -188,10 +162,8 @@ def test_suppressed_values_count_in_both_ways():
 
 
 def test_wildcards_that_would_take_too_long_are_not_counted(monkeypatch):
-    monkeypatch.setattr(frequencies, "MOST_WORK", 5)
-    suppressed = practice_guide()["education"].copy()
-    suppressed[4] = None
-    task = guide_task(education=suppressed)
+    monkeypatch.setattr(keys_module, "MOST_WORK", 5)
+    task = guide_task(education=suppressed())
     note = "values are missing in too many patterns to count them as values that fit any"
     for found in (uniqueness(task), individual(task)):
         assert note in found.notes
@@ -217,46 +189,36 @@ def test_without_a_schema_all_that_is_compared_is_a_key():
 
 def test_what_is_lacking_is_said():
     file = practice_guide()
-    columns = {**ROLES, "x": "ignored"}
     whole = file.assign(x=range(10))
-    gone = task_of(
-        whole, whole.drop(columns="residence"), schema(columns, weight="numeric", x="numeric"),
-        attributes=["gender", "education"],
-    )  # fmt: skip
-    assert uniqueness(gone).keys == ("gender", "education", "labor")
-    assert uniqueness(gone).notes == (
-        "key variables that the masked file does not have are not counted: residence",
+    declared = schema({**ROLES, "x": "ignored"}, weight="numeric", x="numeric")
+    gone = uniqueness(
+        task_of(whole, whole.drop(columns="residence"), declared, attributes=["gender", "education"])
     )
+    assert gone.keys == ("gender", "education", "labor")
+    assert gone.notes == ("key variables that the masked file does not have are not counted: residence",)
     no_health = task_of(file, file.drop(columns="health"), schema(ROLES, **NUMERIC))
     assert DiversityOfGroups().lacking(no_health) == "the masked file does not have health"
-
-
-def test_none_of_the_keys_is_released():
+    confidential = schema({"gender": "confidential", "health": "confidential"})
+    compared = task_of(*[file[["gender", "health"]]] * 2, confidential, attributes=["gender", "health"])
+    reason = "there are no key variables beside the confidential attributes"
+    assert DiversityOfGroups().lacking(compared) == reason
     file = pd.DataFrame({"k": [1, 2, 3], "c": [1.0, 2.5, 3.0]})
     declared = schema({"k": "key", "c": "confidential"}, c="numeric")
     task = task_of(file, file[["c"]], declared, attributes=["c"])
-    for measure in MEASURES:
-        assert measure.lacking(task) == "the masked file has none of the key variables k"
+    assert {each.lacking(task) for each in MEASURES} == {"the masked file has none of the key variables k"}
 
 
-def test_weights_follow_records_to_their_partners():
+def test_weights_follow_records_to_their_partners_and_others_have_the_mean():
     file = practice_guide().assign(id=range(10))
-    masked = file.iloc[::-1].drop(columns="weight").reset_index(drop=True)
     declared = schema({**ROLES, "id": "record-id"}, weight="numeric", id="numeric")
+    masked = file.iloc[::-1].drop(columns="weight").reset_index(drop=True)
     turned = individual(task_of(file, masked, declared))
     assert turned.risk[::-1].tolist() == individual(guide_task()).risk.tolist()
-
-
-def test_masked_records_without_a_known_weight_have_the_mean():
-    file = practice_guide().assign(id=range(10))
-    masked = pd.concat([file, file.iloc[:1].assign(id=99)], ignore_index=True).drop(columns="weight")
-    declared = schema({**ROLES, "id": "record-id"}, weight="numeric", id="numeric")
-    found = individual(task_of(file, masked, declared))
+    more = pd.concat([file, file.iloc[:1].assign(id=99)], ignore_index=True).drop(columns="weight")
+    found = individual(task_of(file, more, declared))
     assert found.population[10] == pytest.approx(360 + 157)
-    assert (
-        "1 masked records have no known sampling weight; the mean of the others is taken for them"
-        in found.notes
-    )
+    note = "1 masked records have no known sampling weight; the mean of the others is taken for them"
+    assert note in found.notes
 
 
 def test_households_of_the_masked_file_or_of_the_partners():
@@ -265,10 +227,9 @@ def test_households_of_the_masked_file_or_of_the_partners():
     for masked in (file, file.drop(columns="home")):
         found = individual(task_of(file, masked, declared))
         assert found.household is not None
-        r = found.risk
-        assert found.household[0] == pytest.approx(1 - (1 - r[0]) * (1 - r[1]))
-        assert found.household[2:4] == pytest.approx(1 - (1 - r[2]) * (1 - r[3]))
-        assert found.household[4:] == pytest.approx(r[4:])
+        safe = 1 - found.risk
+        expected = [1 - safe[0] * safe[1], *[1 - safe[2] * safe[3]] * 2, *found.risk[4:]]
+        assert [found.household[0], *found.household[2:]] == pytest.approx(expected)
         check(found)
 
 
@@ -279,22 +240,15 @@ def test_scales_of_confidential_attributes():
     )
     declared["attributes"][-2] |= {"scale": "ordinal", "categories": ["c", "a", "b"]}
     found = diversity(task_of(file, file, declared))
-    assert {each.attribute: each.ordered for each in found.attributes} == {
-        "health": False, "grade": True, "pay": True
-    }  # fmt: skip
     by_name = {each.attribute: each for each in found.attributes}
-    # {c} against 3 c, 3 a, 4 b: (0.7 + 0.4) / 2
-    assert found.closeness[7, 1] == pytest.approx(0.55)
+    assert {name: each.ordered for name, each in by_name.items()} == {
+        "health": False,
+        "grade": True,
+        "pay": True,
+    }
+    assert found.closeness[7, 1] == pytest.approx(0.55)  # {c} against 3 c, 3 a, 4 b: (0.7 + 0.4) / 2
     assert by_name["pay"].below_distinct == 4
     check(found)
-
-
-def test_a_confidential_attribute_that_is_compared_is_no_key_of_its_groups():
-    file = practice_guide()[["gender", "health"]]
-    declared = schema({"gender": "confidential", "health": "confidential"})
-    task = task_of(file, file, declared, attributes=["gender", "health"])
-    reason = "there are no key variables beside the confidential attributes"
-    assert DiversityOfGroups().lacking(task) == reason
 
 
 def test_many_records_are_left_out_of_the_json(monkeypatch):
@@ -370,19 +324,23 @@ def test_the_scores_of_the_practice_guide():
     assert before.score.tolist() == [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0]
     assert before.dis_suda.round(4).tolist() == [0, 0, 0.0051, 0, 0.0107, 0, 0.0051, 0.0088, 0, 0]
     assert (found.uniques, found.paired) == (4, 6)
+    assert size_scores(10, 3).tolist() == [9 * 8 * 7, 8 * 7, 7]
+    assert size_scores(1, 1).tolist() == [1]
 
 
 def test_the_scores_of_templs_book():
     """Statistical Disclosure Control for Microdata (2017), Section 3.5, as in sdcMicro #263."""
-    file = pd.DataFrame(
-        {
-            "age": ["20s"] * 7 + ["60s"],
-            "gender": ["male"] * 4 + ["female"] * 3 + ["male"],
-            "income": ["50k+"] * 2 + ["50k-"] * 6,
-            "education": ["high"] * 4 + ["university", "high", "middle", "university"],
-        }
+    education = ["high"] * 4 + ["university", "high", "middle", "university"]
+    keys = key_file(
+        pd.DataFrame(
+            {
+                "age": ["20s"] * 7 + ["60s"],
+                "gender": ["male"] * 4 + ["female"] * 3 + ["male"],
+                "income": ["50k+"] * 2 + ["50k-"] * 6,
+                "education": education,
+            }
+        )
     )
-    keys = key_file(file)
     assert special_uniques(keys).score.tolist() == [0, 0, 0, 0, 4, 2, 6, 8]
     assert special_uniques(keys, scoring=Scoring.IHSN).score[-1] == 2.25
 
@@ -408,18 +366,6 @@ def test_contributions_of_seven_records():
     assert (100.0 * found.attribute_contribution).round(5).tolist() == [61.53846, 69.23077, 53.84615]
 
 
-def test_scores_by_size():
-    assert size_scores(9, 9)[0] == math.factorial(8)
-    assert size_scores(9, 9)[-2:].tolist() == [1, 1]
-    assert size_scores(10, 3).tolist() == [9 * 8 * 7, 8 * 7, 7]
-    assert size_scores(1, 1).tolist() == [1]
-    assert size_scores(4, 4, Scoring.IHSN) == pytest.approx([7 / 4, 3 / 6, 1 / 4, 0])
-
-
-def test_how_large_sets_are_searched():
-    assert [largest_size(keys) for keys in (1, 9, 13, 14, 20, 10_000)] == [1, 9, 13, 6, 4, 1]
-
-
 def test_the_risk_of_the_file_by_hand():
     """40 uniques, 60 records in pairs, a tenth of the population: 4 / (4 + 54)."""
     assert data_intrusion_risk(40, 60, 0.1) == pytest.approx(4 / 58)
@@ -438,19 +384,10 @@ def test_the_mean_odds_against_are_those_of_the_file(scores, keys, risk):
 
 
 def test_when_time_is_up_the_sizes_that_were_finished_count():
-    codes = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
-    gone = Clock(0.0)
-    found = minimal_uniques(codes, 3, clock=gone)
+    codes = np.array([[5, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    found, only = minimal_uniques(codes, 3, clock=Clock(0.0)), minimal_uniques(codes, 1)
     assert found.largest == 1
-    assert found.score.tolist() == [0, 0, 0, 0]
-    codes[0, 0] = 5
-    found = minimal_uniques(codes, 3, clock=gone)
-    only = minimal_uniques(codes, 1)
-    assert (
-        found.score.tolist()
-        == only.score.tolist()
-        == [2, 2, 0, 0][:1] + [2 * int(s > 0) for s in only.score[1:]]
-    )
+    assert found.score.tolist() == only.score.tolist() == [2, 2, 0, 0]
     assert found.contribution.tolist() == only.contribution.tolist()
 
 

@@ -80,23 +80,6 @@ def shown(share):
     return f"{share:.1%}"
 
 
-def test_table_2_of_the_paper_for_quebec():
-    line, low, upp = QUEBEC
-    assert shown(line.at(low)) == "69.6%"
-    assert shown(line.at(upp)) == "90.0%"
-    assert round(line.weight_at(0.9)) == 304
-
-
-def test_table_2_of_the_paper_for_the_west():
-    """98.8 % at UPP is 98.9 % by the printed coefficients: it lies within their rounding."""
-    line, low, upp = WESTERN
-    assert shown(line.at(low)) == "86.6%"
-    assert round(line.weight_at(0.9)) == 224
-    assert shown(line.at(upp)) == "98.9%"
-    least = ReliabilityLine(line.intercept - 0.005, line.slope - 0.00005).at(upp)
-    assert shown(least) == "98.8%"
-
-
 @pytest.mark.parametrize(("rejected", "expected"), [(21, "97.9%"), (12, "98.8%")])
 def test_table_2_of_the_paper_where_too_few_links_are_false(rejected, expected):
     """Eastern and Ontario: 2.1 % and 1.2 % of the grey area are rejected (Table 1)."""
@@ -271,3 +254,14 @@ def test_files_whose_pairs_are_too_many_are_refused(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.measures.link_reliability.MOST_PAIRS", 100)
     reason = ReliabilityOfLinks().lacking(pair_task(*pair()))
     assert reason == "it compares all pairs of records, 1e+04 here; take a sample of the files"
+
+
+def test_table_2_of_the_paper():
+    """98.8 % at UPP of the west is 98.9 % by the printed coefficients: it lies within their rounding."""
+    for (line, low, upp), at_low, at_upp, target in (
+        (QUEBEC, "69.6%", "90.0%", 304), (WESTERN, "86.6%", "98.9%", 224),
+    ):  # fmt: skip
+        assert (shown(line.at(low)), shown(line.at(upp))) == (at_low, at_upp)
+        assert round(line.weight_at(0.9)) == target
+    least = ReliabilityLine(line.intercept - 0.005, line.slope - 0.00005).at(upp)
+    assert shown(least) == "98.8%"

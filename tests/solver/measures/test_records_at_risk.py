@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +15,7 @@ from measure_runs import task_of
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.formulations.linkage.aggregators.k_additive import TwoAdditiveChoquet
 from linkrisk.formulations.linkage.distances import Differences
-from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
+from linkrisk.formulations.linkage.forms import FormKind
 from linkrisk.solver.measures import records
 from linkrisk.solver.measures import task as task_module
 from linkrisk.solver.measures.records import (
@@ -27,11 +26,8 @@ from linkrisk.solver.measures.records import (
     near_rivals,
     shown_categories,
 )
-from linkrisk.solver.measures.risk import risk
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
-
-SQUARED = Differences.SQUARED
 
 
 def taken(files, names=("weighted-mean",), columns=None, clock=None, **options):
@@ -85,23 +81,6 @@ def test_parts_are_slopes_times_distances(kind, seed):
     degree = 2.0 if form.kind is FormKind.QUADRATIC else 1.0
     slope = [(form(c + step) - form(c - step))[0] / 2e-6 for step in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(contributions(form, c)[0], c[0] * slope / degree, rtol=1e-5, atol=1e-7)
-
-
-def test_parts_by_hand():
-    c = np.array([[4.0, 1.0, 2.0]])
-    mean = DistanceForm(FormKind.WEIGHTED_SUM, SQUARED, np.array([0.5, 0.3, 0.2]))
-    assert contributions(mean, c)[0].tolist() == pytest.approx([2.0, 0.3, 0.4])
-    ordered = DistanceForm(FormKind.ORDERED_SUM, SQUARED, np.array([0.5, 0.3, 0.2]))
-    assert contributions(ordered, c)[0].tolist() == pytest.approx([2.0, 0.2, 0.6])
-    # Grabisch (1996): mathematics, physics and literature of the student with 18, 16 and 10; the integral is
-    # 10 mu(M,P,L) + 6 mu(M,P) + 2 mu(M) = 13.9.
-    measure = np.array([0.0, 0.45, 0.45, 0.5, 0.3, 0.9, 0.9, 1.0])
-    marks = DistanceForm(FormKind.CHOQUET, SQUARED, measure)
-    parts = contributions(marks, np.array([[18.0, 16.0, 10.0]]))[0]
-    assert parts.tolist() == pytest.approx([18 * 0.45, 16 * (0.5 - 0.45), 10 * (1.0 - 0.5)])
-    assert parts.sum() == pytest.approx(13.9)
-    quadratic = DistanceForm(FormKind.QUADRATIC, Differences.SIGNED, np.array([[2.0, -1.0], [-1.0, 3.0]]))
-    assert contributions(quadratic, np.array([[1.0, 2.0]]))[0].tolist() == pytest.approx([0.0, 10.0])
 
 
 # ---- near rivals
@@ -274,55 +253,3 @@ def test_small_files_are_counted_whatever_the_time_and_large_ones_as_far_as_it_l
     result = Records().take(late, Clock(0.0))
     assert any(note.startswith("records: there was no time to look at all of them") for note in result.notes)
     assert late.baseline("euclid", Clock(None)).settled.all()  # looked at again
-
-
-SCHEMA = {
-    "attributes": [
-        {"name": "id", "role": "record-id"},
-        {"name": "sex", "role": "key", "scale": "nominal", "categories": ["f", "m"]},
-        {"name": "age", "role": "key", "scale": "numeric"},
-        {"name": "income", "role": "key", "scale": "numeric"},
-        {"name": "w", "role": "weight"},
-    ]
-}
-
-
-def survey():
-    random = np.random.default_rng(0)
-    original = pd.DataFrame(
-        {
-            "id": np.arange(24),
-            "sex": random.choice(["f", "m"], 24),
-            "age": random.integers(18, 90, 24).astype(float),
-            "income": random.lognormal(3.0, 1.0, 24),
-            "w": random.choice([10.0, 20.0, 50.0], 24),
-        }
-    )
-    masked = original.assign(
-        age=original["age"] + random.integers(-9, 9, 24),
-        income=original["income"] * random.uniform(0.7, 1.4, 24),
-    )
-    masked.loc[[2, 5], "income"] = np.nan
-    return original, masked.iloc[random.permutation(24)[:20]].reset_index(drop=True)
-
-
-def test_all_three_on_weighted_categories():
-    options = {"aggregator": "weighted-mean,mahalanobis", "direction": "masked-to-original"}
-    measures = "attributes,records,held-out"
-    result = risk(*survey(), schema=SCHEMA, measures=measures, time_limit=None, **options)
-    assert list(result.measures) == ["attributes", "records", "held-out"]
-    assert result.not_measured == {}
-    assert json.loads(result.to_json())["measures"]["held-out"]["records"] == 20
-    table = result.to_frame()
-    shares = table[table["unit"] == "share"]
-    assert shares["value"].between(-1.0, 1.0).all()
-    known = shares.dropna(subset=["low", "high"])
-    assert (known["low"] <= known["value"] + 1e-9).all()
-    assert (known["value"] <= known["high"] + 1e-9).all()
-    text = str(result)
-    assert "Which attributes leak" in text
-    assert "Fall without" in text
-    worst = result["held-out"].rates[-1].worst
-    assert worst == pytest.approx(result.worst.results["mahalanobis"].interval[0] / result.worst.worst.total)
-    groups = result["records"].to_groups()
-    assert groups.loc[groups["column"] == "sex", "records"].sum() == 20
