@@ -62,9 +62,6 @@ def test_fewer_records_than_attributes_fall_back_to_euclid():
     assert found["euclid"] == found["mahalanobis"]
 
 
-# Columns that masking left as they are
-
-
 def exact_files(seed, n=200):
     """Two exact columns of few values, two noisy ones."""
     random = np.random.default_rng(seed)
@@ -120,8 +117,6 @@ def test_a_column_that_was_shifted_counts_as_a_difference_and_not_as_exact():
     counts = [baselines(Evaluator(pair))["mahalanobis"] for pair in own]
     assert counts[0] == counts[1]
 
-
-# What belongs to a family
 
 FAMILIES = {
     "weighted-mean": {"euclid"},

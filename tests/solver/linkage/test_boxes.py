@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -92,17 +93,15 @@ def test_squares_beyond_all_doubles_leave_nobody_out():
     assert found[1].sum() > 0
 
 
-# ---------------------------------------------------------------- to the last digit
-
-
 def fields(evaluation):
     names = ("linked", "rank", "ties", "distance", "nearest_other", "rival")
     return [getattr(evaluation, name) for name in names]
 
 
-def the_same(first, second):
+def the_same(first, second, some=...):
+    """What is found of some blocks is what is found of them among all."""
     for one, other in zip(fields(first), fields(second), strict=True):
-        np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(one, other[some])
 
 
 @pytest.mark.parametrize("ties", list(Ties))
@@ -112,24 +111,19 @@ def test_near_ties_are_the_same_whoever_is_left_out(form, ties, monkeypatch):
     random = np.random.default_rng(9)
     original, masked = (np.round(3 * values) for values in numbers(random, MANY))
     whole = evaluator.bounded
-    for offset in (0.0, 1e9):
+    for offset, absolute in itertools.product((0.0, 1e9), (False, True)):
         pair = make_pair(original, masked + offset, ties=ties, standardisation=Standardisation.NONE)
         pair = replace(pair, queries=pair.queries + offset)
-        for absolute in (False, True):
-            distance = FORMS[form](random, absolute)
-            monkeypatch.setattr(evaluator, "bounded", whole)
-            asked = Evaluator(pair, 1)
-            table, nearest, linked = (
-                asked.rank(distance),
-                asked.nearest(distance),
-                asked.count(distance).linked,
-            )
-            monkeypatch.setattr(evaluator, "bounded", lambda *those: whole(*those)._replace(blur=np.inf))
-            everybody = asked.rank(distance)
-            the_same(table, everybody)
-            np.testing.assert_array_equal(linked, everybody.linked)
-            np.testing.assert_array_equal(nearest.rival, everybody.rival)
-            np.testing.assert_array_equal(nearest.nearest_other, everybody.nearest_other)
+        distance, asked = FORMS[form](random, absolute), Evaluator(pair, 1)
+        monkeypatch.setattr(evaluator, "bounded", whole)
+        table, nearest = asked.rank(distance), asked.nearest(distance)
+        linked = asked.count(distance).linked
+        monkeypatch.setattr(evaluator, "bounded", lambda *those: whole(*those)._replace(blur=np.inf))
+        everybody = asked.rank(distance)
+        the_same(table, everybody)
+        np.testing.assert_array_equal(linked, everybody.linked)
+        np.testing.assert_array_equal(nearest.rival, everybody.rival)
+        np.testing.assert_array_equal(nearest.nearest_other, everybody.nearest_other)
 
 
 @pytest.mark.parametrize("smallest", [0.0, 1e-16, 1e-15, 1e-14])
@@ -169,9 +163,6 @@ def test_the_order_of_records_does_not_matter(form, files):
         np.testing.assert_array_equal(order[moved.rival], table.rival)
 
 
-# ---------------------------------------------------------------- shared and kept
-
-
 @pytest.mark.parametrize("files", ["groups", "mixed"])
 def test_threads_tasks_and_parts_do_not_matter(files):
     random = np.random.default_rng(6)
@@ -185,9 +176,7 @@ def test_threads_tasks_and_parts_do_not_matter(files):
         for distance, whole in zip(distances, expected, strict=True):
             if not before:
                 the_same(Evaluator(pair, 3, blocks_at_once=17).rank(distance), whole)
-            found = Evaluator(part, 1).rank(distance)
-            for one, other in zip(fields(found), fields(whole), strict=True):
-                np.testing.assert_array_equal(one, other[some])
+            the_same(Evaluator(part, 1).rank(distance), whole, some)
 
 
 def test_several_threads_may_ask_for_trees_at_once():
@@ -200,9 +189,6 @@ def test_several_threads_may_ask_for_trees_at_once():
         found = list(pool.map(lambda distance: Evaluator(pair, 1).rank(distance), distances * 2))
     for one, other in zip(found, expected * 2, strict=True):
         the_same(one, other)
-
-
-# ---------------------------------------------------------------- whom an intruder claims
 
 
 @pairwise(form=list(FORMS), files=list(FILES), absolute=[False, True], ties=list(Ties))

@@ -97,19 +97,22 @@ def test_the_ordinal_distance_of_the_paper_links_the_same_with_fixed_weights():
 
 
 def test_parameters_are_json_and_restore_the_linker():
-    files = mixed.frames(6, 30)
-    work = task(*files, SCHEMA)
-    linker = DistanceBased(
-        weights=(("town", 3.0), ("size", 1.0), ("x0", 0.0)), masking=mixed.MASKING, differences="absolute"
-    )
-    learned = linker.learn(work)
+    work = task(*mixed.frames(6, 30), SCHEMA)
+    weights = (("town", 3.0), ("size", 1.0), ("x0", 0.0))
+    learned = DistanceBased(weights=weights, masking=mixed.MASKING, differences="absolute").learn(work)
     parameters = json.loads(json.dumps(learned.parameters))
     assert parameters["weights"] == {"size": 0.25, "town": 0.75, "x0": 0.0}
-    again = DistanceBased.restored(parameters, work)
-    rows = np.array([4, 2])
+    again, rows = DistanceBased.restored(parameters, work), np.array([4, 2])
     assert np.array_equal(again.scores(rows), learned.scores(rows))
     assert again.parameters == learned.parameters
     assert read_weights("town=3, size = 1") == (("town", 3.0), ("size", 1.0))
+    # An attribute without weight still says who cannot be partners.
+    frames = [pd.DataFrame({"town": list(towns), "x": list("ppq")}) for towns in ("abc", "abb")]
+    linker = DistanceBased(
+        weights=(("town", 0.0), ("x", 1.0)), masking=("top-coding categories=2 attributes=town",)
+    )
+    scores = linker.learn(task(*frames)).scores(np.arange(3))
+    assert scores.tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -1], [-np.inf, -1, 0]]
 
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1.0, 1.0, 1.0], "c": ["x", "y", "x"]})
@@ -170,9 +173,8 @@ def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path)
     (tmp_path / "towns.csv").write_text("town,region\na,north\nb,north\nc,south\nd,south\n", encoding="utf-8")
     method = method.format(folder=tmp_path)
     random = np.random.default_rng(5)
-    original = pd.DataFrame(
-        {"town": random.choice(list("abcd"), 60), "x": random.choice([f"x{at}" for at in range(30)], 60)}
-    )
+    numbers = [f"x{at}" for at in range(30)]
+    original = pd.DataFrame({"town": random.choice(list("abcd"), 60), "x": random.choice(numbers, 60)})
     masked = categorical_method(method).apply(original)
     masked.loc[0, "town"] = "zz"
     linker = DistanceBased(differences="absolute", masking=(method,))
@@ -180,31 +182,15 @@ def test_what_masking_made_is_no_category_of_the_original_file(method, tmp_path)
     ranks = result.table.to_frame()["rank"]
     assert result.linked > 10
     recoding = categorical_method(method).recodings(original)["town"]
-    may = {
-        (before, after)
-        for at, before in enumerate(recoding.before)
-        for to, after in enumerate(recoding.after)
-        if recoding.possible[at, to]
-    }
+    known = np.argwhere(recoding.possible)
+    may = {(recoding.before[at], recoding.after[to]) for at, to in known}
+    rows = list(original.itertuples(index=False))
     for row, (town, x) in enumerate(masked.itertuples(index=False)):
         distance = np.array(
-            [
-                ((town != t) + (x != other)) / 2 if (t, town) in may else np.inf
-                for t, other in original.itertuples(index=False)
-            ]
+            [((town != t) + (x != other)) / 2 if (t, town) in may else np.inf for t, other in rows]
         )
         assert ranks[row] == 1 + (distance < distance[row]).sum()
         assert np.isinf(distance[row]) == (row == 0)
-
-
-def test_an_attribute_without_weight_still_says_who_cannot_be_partners():
-    frame = pd.DataFrame({"town": list("abc"), "x": list("ppq")})
-    linker = DistanceBased(
-        weights=(("town", 0.0), ("x", 1.0)), masking=("top-coding categories=2 attributes=town",)
-    )
-    masked = pd.DataFrame({"town": list("abb"), "x": list("ppq")})
-    scores = linker.learn(task(frame, masked)).scores(np.arange(3))
-    assert scores.tolist() == [[0, -np.inf, -np.inf], [-np.inf, 0, -1], [-np.inf, -1, 0]]
 
 
 def files(seed, rows, digits, share):

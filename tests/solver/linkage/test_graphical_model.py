@@ -94,46 +94,29 @@ def test_the_score_of_a_graph_is_the_product_of_predictions_by_its_tables(data):
 @given(st.data())
 def test_every_move_keeps_the_graph_chordal_and_is_the_best_one(data):
     attributes = data.draw(st.integers(2, 5))
-    codes, sizes = data.draw(records(attributes, most=25))
-    likelihood = MarginalLikelihood(codes, sizes)
+    likelihood = MarginalLikelihood(*data.draw(records(attributes, most=25)))
     graph = nx.empty_graph(attributes)
+
+    def gains(before, which=(True, False)):
+        """Of all edges that may come or go what each gains."""
+        changed = {edge: with_edge_changed(before, edge) for edge in combinations(before, 2)}
+        whole = full_score(before, likelihood)
+        return [
+            full_score(other, likelihood) - whole
+            for edge, other in changed.items()
+            if before.has_edge(*edge) in which and nx.is_chordal(other)
+        ]
+
     before = graph.copy()
     for move in improvements(graph, likelihood):
         assert nx.is_chordal(graph)
         gain = full_score(graph, likelihood) - full_score(before, likelihood)
         assert move.gain == pytest.approx(gain, abs=1e-9)
         assert move.gain > 0
-        added = graph.has_edge(move.one, move.other)
-        rivals = [
-            full_score(changed, likelihood) - full_score(before, likelihood)
-            for edge in combinations(before, 2)
-            if before.has_edge(*edge) != added and nx.is_chordal(changed := with_edge_changed(before, edge))
-        ]
+        rivals = gains(before, (not graph.has_edge(move.one, move.other),))
         assert move.gain == pytest.approx(max(rivals), abs=1e-9)
         before = graph.copy()
-    for edge in combinations(graph, 2):
-        changed = with_edge_changed(graph, edge)
-        if nx.is_chordal(changed):
-            assert full_score(changed, likelihood) <= full_score(graph, likelihood) + 1e-8
-
-
-def test_removal_mends_what_additions_left_behind():
-    codes = np.array([[a, b, c] for a in range(3) for b in range(3) for c in range(3)], dtype=np.intp)
-    graph = nx.complete_graph(3)
-    moves = list(improvements(graph, MarginalLikelihood(codes, [3] * 3)))
-    assert len(moves) == 3
-    assert graph.number_of_edges() == 0
-
-
-def test_the_chain_that_made_the_records_is_found():
-    random = np.random.default_rng(7)
-    codes = np.empty((3000, 5), dtype=np.intp)
-    codes[:, 0] = random.integers(0, 3, size=3000)
-    for k in range(1, 5):
-        stays = random.random(3000) < 0.7
-        codes[:, k] = np.where(stays, codes[:, k - 1], random.integers(0, 3, size=3000))
-    graph = learn_graph(MarginalLikelihood(codes, [3] * 5))
-    assert set(map(frozenset, graph.edges)) == {frozenset((k, k + 1)) for k in range(4)}
+    assert max(gains(graph)) <= 1e-8
 
 
 def test_cliques_with_too_many_cells_are_not_considered(monkeypatch):
@@ -181,6 +164,20 @@ def bayes_factor(joint, known_a, known_b):
     return both / (probability(joint, known_a) * probability(joint, known_b))
 
 
+def test_the_chain_that_made_the_records_is_found_and_removal_mends_additions():
+    random = np.random.default_rng(7)
+    codes = np.empty((3000, 5), dtype=np.intp)
+    codes[:, 0] = random.integers(0, 3, size=3000)
+    for k in range(1, 5):
+        stays = random.random(3000) < 0.7
+        codes[:, k] = np.where(stays, codes[:, k - 1], random.integers(0, 3, size=3000))
+    graph = learn_graph(MarginalLikelihood(codes, [3] * 5))
+    assert set(map(frozenset, graph.edges)) == {frozenset((k, k + 1)) for k in range(4)}
+    graph = nx.complete_graph(3)
+    assert len(list(improvements(graph, MarginalLikelihood(np.array([*np.ndindex(3, 3, 3)]), [3] * 3)))) == 3
+    assert graph.number_of_edges() == 0
+
+
 @quick
 @given(models(least=2), st.data(), st.sampled_from([1, 7, 10**6]))
 def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
@@ -188,16 +185,12 @@ def test_bayes_factors_by_enumeration_with_missing_values(model, data, at_once):
     nodes = data.draw(st.permutations(range(joint.ndim)))
     middle = data.draw(st.integers(1, len(nodes) - 1))
     sides = nodes[:middle], nodes[middle:]
-    queries, candidates = (
-        np.array(
-            [
-                [data.draw(st.integers(-1, joint.shape[node] - 1)) for node in side]
-                for _ in range(data.draw(st.integers(1, 4)))
-            ],
-            dtype=np.intp,
-        )
-        for side in sides
-    )
+
+    def drawn(side):
+        record = st.tuples(*(st.integers(-1, joint.shape[node] - 1) for node in side))
+        return np.array(data.draw(st.lists(record, min_size=1, max_size=4)), dtype=np.intp)
+
+    queries, candidates = map(drawn, sides)
     bayes = BayesFactors(model, (queries, sides[0]), (candidates, sides[1]), at_once)
     rows = np.arange(len(queries))[::-1]
     weights = bayes.weights(rows)

@@ -63,14 +63,11 @@ class Sent(Sequential):
 class Losing(Sent):
     """Does nothing of what it is asked."""
 
-    def __init__(self, parts):
-        super().__init__(parts)
-        self.given = parts
-        self.asked = []
+    asked = ()
 
     def each(self, do, tasks, clock, share):
         del do, clock, share
-        self.asked += tasks
+        self.asked = [*self.asked, *tasks]
         return iter(())
 
 
@@ -159,17 +156,14 @@ def test_an_evaluator_counts_with_weights_and_lost_blocks(files):
 def test_nobody_holds_more_than_a_partition_and_the_blocks():
     pair = pair_of("mixed", 700, 8)
     parts = PartedPair(pair, 7)
-    sizes = [len(parts[k].number) for k in range(7)]
-    assert sizes == [100] * 7
-    np.testing.assert_array_equal(np.sort(np.concatenate([parts[k].number for k in range(7)])), range(700))
+    numbers = [parts[k].number for k in range(7)]
+    assert [len(each) for each in numbers] == [100] * 7
+    np.testing.assert_array_equal(np.sort(np.concatenate(numbers)), range(700))
     beyond = sum(len(pickle.dumps(each)) for each in (pair.tables, pair.grains, pair.offset, pair.attributes))
     assert len(pickle.dumps(parts[3])) < len(pickle.dumps(pair)) / 7 + 2 * beyond + 4000
-    workers = Losing(parts)
-    PartedCounts(workers, parts).found(
-        FORMS["owa"](np.random.default_rng(8), False), RANKING, np.arange(70), None
-    )
-    sizes = [len(sent(task).blocks.made().pair.candidates) for task in workers.asked]
-    assert max(sizes) <= 20
+    workers, form = Losing(parts), FORMS["owa"](np.random.default_rng(8), False)
+    PartedCounts(workers, parts).found(form, RANKING, np.arange(70), None)
+    assert max(len(sent(task).blocks.made().pair.candidates) for task in workers.asked) <= 20
     assert all(len(pickle.dumps(task)) < 20 * 4 * 8 * 8 + 3000 for task in workers.asked)
 
 
@@ -190,8 +184,7 @@ def test_a_count_goes_on_with_the_blocks_that_are_still_open():
 
 def test_nothing_is_said_of_blocks_that_were_not_looked_at_everywhere():
     pair = pair_of("numbers", MANY, 8)
-    distance = FORMS["weighted-mean"](np.random.default_rng(8), False)
-    answered = []
+    distance, answered = FORMS["weighted-mean"](np.random.default_rng(8), False), []
     parted = counts(pair, 3, answered.append)
     whole = parted.found(distance, RANKING, np.arange(MANY), None)
     tasks = len(answered)
@@ -201,22 +194,19 @@ def test_nothing_is_said_of_blocks_that_were_not_looked_at_everywhere():
     assert 0 < known.sum() < MANY
     for found, expected in zip(early[:5], whole[:5], strict=True):
         np.testing.assert_array_equal(found[known], expected[known])
-    assert np.isnan(early.distance[~known]).all()
-    assert np.isnan(early.nearest_other[~known]).all()
+    for unknown in (early.distance, early.nearest_other):
+        assert np.isnan(unknown[~known]).all()
     assert (early.rival[~known] == -1).all()
-    assert not parted.found(distance, RANKING, np.arange(MANY), lambda: True).rank.any()
+    for workers in (parted, spread(pair)):
+        assert not workers.found(distance, RANKING, np.arange(MANY), lambda: True).rank.any()
+    assert not spread(pair).marked(InOrder((0,), False), lambda: True).any()
 
 
 def test_tasks_that_their_workers_lose_are_done_here():
     pair = pair_of("numbers", MANY, 3)
-    distance = FORMS["choquet"](np.random.default_rng(3), False)
-    parts = PartedPair(pair, 3)
-    parted = PartedCounts(Losing(parts), parts)
-    found, expected = (
-        parted.found(distance, RANKING, np.arange(MANY), None),
-        Evaluator(pair, 1).found(distance, RANKING, np.arange(MANY)),
-    )
-    for own, other in zip(found, expected, strict=True):
+    distance, parts = FORMS["choquet"](np.random.default_rng(3), False), PartedPair(pair, 3)
+    found = PartedCounts(Losing(parts), parts).found(distance, RANKING, np.arange(MANY), None)
+    for own, other in zip(found, Evaluator(pair, 1).found(distance, RANKING, np.arange(MANY)), strict=True):
         np.testing.assert_array_equal(own, other)
 
 
@@ -289,22 +279,10 @@ def test_rows_grow_as_they_do_in_one_process(files):
     pair = pair_of(files, MANY, 7)
     aggregator = make_aggregator("weighted-mean", pair.attributes)
     thetas = aggregator.domain.sample(3, np.random.default_rng(7))
-    systems = []
-    for workers in (None, spread(pair)):
-        rows = GrowingRows(pair, aggregator, Clock(None), 0, workers=workers)
-        weights = [rows.weight(aggregator.form(theta)) for theta in thetas]
-        systems.append((weights, rows.system()))
-    (weights, alone), (same, shared) = systems
-    assert same == weights
+    growing = [GrowingRows(pair, aggregator, Clock(None), 0, workers=way) for way in (None, spread(pair))]
+    weights = [[rows.weight(aggregator.form(theta)) for theta in thetas] for rows in growing]
+    alone, shared = (rows.system() for rows in growing)
+    assert weights[0] == weights[1]
     assert shared.rows == alone.rows > 0
-    np.testing.assert_array_equal(shared.lost, alone.lost)
-    np.testing.assert_array_equal(shared.block, alone.block)
-    np.testing.assert_array_equal(shared.rival, alone.rival)
-
-
-def test_nothing_is_looked_at_when_it_is_time_to_stop():
-    pair = pair_of("numbers", MANY, 8)
-    distance = FORMS["weighted-mean"](np.random.default_rng(8), False)
-    found = spread(pair).found(distance, 0, np.arange(MANY), lambda: True)
-    assert not found.rank.any()
-    assert not spread(pair).marked(InOrder((0,), False), lambda: True).any()
+    for name in ("lost", "block", "rival"):
+        np.testing.assert_array_equal(getattr(shared, name), getattr(alone, name))

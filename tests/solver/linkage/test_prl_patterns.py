@@ -98,21 +98,44 @@ def test_joint_counts_are_those_of_comparing_every_pair(queries, candidates, age
     assert as_dict(made) == patterns_by_definition(task, comparisons)
 
 
+def counted_alike(kind, first, second, hows, keys=()):
+    columns = [pd.DataFrame({"x": pd.Series(values).astype(kind)}) for values in (first, second)]
+    return [as_dict(counted(task_of(*columns), [how], keys=keys)) for how in hows]
+
+
+@pytest.mark.parametrize("kind", ["string", "category", "object", "float64", "Int64", "Float64"])
+def test_columns_of_every_kind(kind):
+    if kind in ("string", "category", "object"):
+        files = ["a", "b", None, "c"], ["b", "b", "d", None]
+        hows = [Comparison(), Comparison(Measure.LEVENSHTEIN, (1.0,))]
+    else:
+        files = [1, 2, None, 3], [2, 2, 4, None]
+        hows = [Comparison(), Comparison(Measure.WITHIN, (0.5,)), Comparison(Measure.DEVIATIONS, (0.1,))]
+    assert counted_alike(kind, *files, hows) == [{(2,): 2, (1,): 7, (0,): 7}] * len(hows)
+    assert counted_alike(kind, *files, hows[:1], keys=["x"]) == [{(2,): 2}]
+
+
+def test_values_of_two_kinds_are_compared_as_text():
+    codes = pd.DataFrame({"code": [4223.0, 2.5]}), pd.DataFrame({"code": [4232, 25]})
+    made = counted(task_of(*codes), [Comparison(Measure.LEVENSHTEIN, (0.6, 0.5))])
+    assert as_dict(made) == {(3,): 1, (2,): 1, (1,): 2}  # 2.5 and 25; 4223 and 4232
+    task = task_of(pd.DataFrame({"code": ["7", "x"]}), pd.DataFrame({"code": [7.0, 8.0]}))
+    assert as_dict(counted(task, [Comparison()])) == {(2,): 1, (1,): 3}
+    assert counted(task, [Comparison()], keys=["code"]).pairs == 1
+
+
 def test_large_files_are_counted_jointly_and_the_others_pair_by_pair(monkeypatch):
     chance = np.random.default_rng(2)
 
     def files(records, *hows):
         frame = pd.DataFrame(chance.normal(size=(records, 3)).round(6), columns=list("abc"))
-        comparisons = dict(parse_comparison(how) for how in hows)
-        return ComparedFiles.of(task_of(frame, frame), comparisons, ())
+        made = ComparedFiles.of(task_of(frame, frame), dict(parse_comparison(how) for how in hows), ())
+        return made, worth_counting_jointly(made.columns, made.comparisons, made.kinds)
 
-    def worth(made):
-        return worth_counting_jointly(made.columns, made.comparisons, made.kinds)
-
-    assert not worth(files(500, "a=equal", "b=within:1", "c=within:1"))
-    assert not worth(files(20_000, "a=within:1", "b=within:1", "c=within:1"))
-    large = files(60_000, "a=equal", "b=deviations:0.1", "c=equal")
-    assert worth(large)
+    assert not files(500, "a=equal", "b=within:1", "c=within:1")[1]
+    assert not files(20_000, "a=within:1", "b=within:1", "c=within:1")[1]
+    large, worth = files(60_000, "a=equal", "b=deviations:0.1", "c=equal")
+    assert worth
     monkeypatch.setattr(all_pairs, "patterns_by", None)  # nobody looks at pairs
     assert large.patterns().pairs == 60_000**2
 
@@ -172,28 +195,6 @@ def test_more_patterns_than_memory_should_hold_are_refused(monkeypatch):
         counted(task_of(frame, frame), [Comparison()] * 15, threads=2)
 
 
-@pytest.mark.parametrize(
-    "kind", ["string", "category", "object"], ids=["text of pandas", "categories", "objects"]
-)
-def test_text_columns_of_every_kind(kind):
-    queries = pd.DataFrame({"x": pd.Series(["a", "b", None, "c"]).astype(kind)})
-    candidates = pd.DataFrame({"x": pd.Series(["b", "b", "d", None]).astype(kind)})
-    made = counted(task_of(queries, candidates), [Comparison()], keys=["x"])
-    assert as_dict(made) == {(2,): 2}
-    for how in (Comparison(), Comparison(Measure.LEVENSHTEIN, (1.0,))):
-        assert as_dict(counted(task_of(queries, candidates), [how])) == {(2,): 2, (1,): 7, (0,): 7}
-
-
-@pytest.mark.parametrize("kind", ["float64", "Int64", "Float64", "object"])
-def test_number_columns_of_every_kind(kind):
-    queries = pd.DataFrame({"x": pd.Series([1, 2, None, 3]).astype(kind)})
-    candidates = pd.DataFrame({"x": pd.Series([2, 2, 4, None]).astype(kind)})
-    hows = [Comparison(), Comparison(Measure.WITHIN, (0.5,)), Comparison(Measure.DEVIATIONS, (0.1,))]
-    for how in hows[: 1 if kind == "object" else 3]:
-        made = counted(task_of(queries, candidates), [how])
-        assert as_dict(made) == {(2,): 2, (1,): 7, (0,): 7}
-
-
 def test_differences_that_only_rounding_makes_too_large_agree():
     queries, candidates = pd.DataFrame({"x": [0.4, 0.1, 1e6]}), pd.DataFrame({"x": [0.3, 0.3, 1e6 + 0.1]})
     made = counted(task_of(queries, candidates), [Comparison(Measure.WITHIN, (0.1,))])
@@ -217,19 +218,6 @@ def test_ordered_categories_differ_by_their_places():
     task = task_of(frame, frame, scales=ordinal("size", "small", "medium", "large"))
     made = counted(task, [Comparison(Measure.WITHIN, (0.0, 1.0))])
     assert as_dict(made) == {(3,): 3, (2,): 4, (1,): 2}
-
-
-def test_numbers_can_be_compared_as_text():
-    queries, candidates = pd.DataFrame({"code": [4223.0, 2.5]}), pd.DataFrame({"code": [4232, 25]})
-    made = counted(task_of(queries, candidates), [Comparison(Measure.LEVENSHTEIN, (0.6, 0.5))])
-    assert as_dict(made) == {(3,): 1, (2,): 1, (1,): 2}  # 2.5 and 25; 4223 and 4232
-
-
-def test_a_number_in_one_file_and_text_in_the_other_are_equal_as_text():
-    queries, candidates = pd.DataFrame({"code": [7.0, 8.0]}), pd.DataFrame({"code": ["7", "x"]})
-    task = task_of(candidates, queries)
-    assert as_dict(counted(task, [Comparison()])) == {(2,): 1, (1,): 3}
-    assert counted(task, [Comparison()], keys=["code"]).pairs == 1
 
 
 @pytest.mark.parametrize(

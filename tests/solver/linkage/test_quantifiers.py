@@ -28,26 +28,23 @@ from linkrisk.solver.linkage.quantifiers import (
     values_at,
 )
 from linkrisk.solver.linkage.representatives import in_classes
-from linkrisk.solver.run.errors import UsageError
 
 EVERY = [quantifier for family in FAMILIES.values() for quantifier in family]
 POINTS = Quantifier("points", (0, 0, 0.25, 0.1, 0.5, 0.1, 1, 1))
 
 
 def test_the_families_by_their_formulas():
-    x = 0.37
-    at = np.array([x])
+    x, at = 0.37, np.array([0.37])
     for step, quantifier in enumerate(FAMILIES["power"], start=1):
         assert quantifier(at)[0] == pytest.approx(x ** (step / 5), rel=1e-15)
     for step, quantifier in enumerate(FAMILIES["sigmoid"]):
         assert quantifier(at)[0] == pytest.approx(1 / (1 + np.exp(10 * (step / 10 - x))), rel=1e-14)
     for step, quantifier in enumerate(FAMILIES["threshold"]):
         assert quantifier(at)[0] == (0.0 if x <= step / 10 else 1.0)
-
-
-def test_the_sigmoid_is_set_at_its_ends_only():
-    middle = Quantifier("sigmoid", (0.0,))
-    assert middle(np.array([0.0, 1e-9, 1.0 - 1e-9, 1.0])).tolist() == pytest.approx([0, 0.5, 1, 1], abs=1e-4)
+    # The sigmoid is set at its ends only; points are joined by lines.
+    ends = Quantifier("sigmoid", (0.0,))(np.array([0.0, 1e-9, 1.0 - 1e-9, 1.0]))
+    assert ends.tolist() == pytest.approx([0, 0.5, 1, 1], abs=1e-4)
+    assert POINTS(np.array([0.0, 0.125, 0.3, 0.75, 1.0])).tolist() == pytest.approx([0, 0.05, 0.1, 0.55, 1])
 
 
 @pytest.mark.parametrize("size", [5, 10, 20, 30])
@@ -55,22 +52,6 @@ def test_a_threshold_at_a_share_of_the_attributes_does_not_count_it(size):
     """i/N <= alpha decided in whole numbers."""
     expected = [[float(10 * i > max(tenths * size, 0)) for i in range(size + 1)] for tenths in range(10)]
     assert values_at(FAMILIES["threshold"], size).tolist() == expected
-
-
-def test_points_are_joined_by_lines():
-    assert POINTS(np.array([0.0, 0.125, 0.3, 0.75, 1.0])).tolist() == pytest.approx([0, 0.05, 0.1, 0.55, 1])
-
-
-@pytest.mark.parametrize("quantifier", [*EVERY, POINTS], ids=str)
-def test_their_text_reads_back(quantifier):
-    assert parse_family(str(quantifier)) == (quantifier,)
-
-
-def test_reading_families():
-    assert parse_family("sigmoid") == FAMILIES["sigmoid"]
-    assert parse_family("power:0.5,2") == (Quantifier("power", (0.5,)), Quantifier("power", (2.0,)))
-    assert parse_family("points:0 0 1 1,0 0 0.5 1 1 1")[1](np.array([0.25])).tolist() == [0.5]
-    assert str(Quantifier("power", (1.0,))) == "power:1"
 
 
 @pytest.mark.parametrize(
@@ -124,13 +105,20 @@ def rows(text):
     return [line.split() for line in text.splitlines()]
 
 
+def test_families_are_read_and_written():
+    for quantifier in [*EVERY, POINTS]:
+        assert parse_family(str(quantifier)) == (quantifier,)
+    assert parse_family("sigmoid") == FAMILIES["sigmoid"]
+    assert parse_family("power:0.5,2") == (Quantifier("power", (0.5,)), Quantifier("power", (2.0,)))
+    assert parse_family("points:0 0 1 1,0 0 0.5 1 1 1")[1](np.array([0.25])).tolist() == [0.5]
+    assert str(Quantifier("power", (1.0,))) == "power:1"
+
+
 def test_table_3_to_the_printed_digits():
     made = owa(np.array(rows(TABLE_1), dtype=float), FAMILIES["power"])
     for record, (values, printed) in enumerate(zip(made, rows(TABLE_3), strict=True)):
         for value, text in zip(values, printed, strict=True):
-            if (record, text) == MISPRINT:
-                assert f"{value:.3f}" == "0.352"
-                continue
+            text = "0.352" if (record, text) == MISPRINT else text
             digits = len(text.partition(".")[2])
             assert abs(value - float(text)) <= 0.5 * 10.0**-digits + 1e-12, (record, value, text)
 
@@ -177,10 +165,6 @@ def test_missing_values_are_left_out_of_their_record(values, data):
                 assert np.isnan(mine).all()
 
 
-def test_sugeno_cuts_standardised_values_at_one():
-    assert sugeno(np.array([[2.5, 1.5]]), [Quantifier("power", (1.0,))]).tolist() == [[1.0]]
-
-
 COLUMN = np.array([[2.0, 5.0], [4.0, 5.0], [np.nan, 5.0], [10.0, 5.0]])
 
 
@@ -188,18 +172,16 @@ def test_normalising_by_definition():
     assert ranged(COLUMN)[:, 0].tolist() == pytest.approx([0.0, 0.25, np.nan, 1.0], nan_ok=True)
     known = np.array([2.0, 4.0, 10.0])
     z = (known - known.mean()) / known.std()
-    assert standardised(COLUMN)[[0, 1, 3], 0] == pytest.approx(z)
-    assert normal_probabilities(COLUMN)[[0, 1, 3], 0] == pytest.approx(norm.cdf(z))
-    assert np.isnan([standardised(COLUMN)[2, 0], normal_probabilities(COLUMN)[2, 0]]).all()
-    assert (ranged(COLUMN)[:, 1] == 0.0).all()
-    assert (standardised(COLUMN)[:, 1] == 0.0).all()
-
-
-def test_missing_values_become_zero_once_normalised():
+    for way, expected in ((standardised, z), (normal_probabilities, norm.cdf(z))):
+        assert way(COLUMN)[[0, 1, 3], 0] == pytest.approx(expected)
+        assert np.isnan(way(COLUMN)[2, 0])
+    for way in (ranged, standardised):
+        assert (way(COLUMN)[:, 1] == 0.0).all()
     assert normalised(COLUMN, "ranging", "zero")[2, 0] == 0.0
     assert np.isnan(normalised(COLUMN, "ranging", "projection")[2, 0])
-    everything_missing = np.full((3, 1), np.nan)
-    assert np.isnan(normalised(everything_missing, "standardising", "projection")).all()
+    assert np.isnan(normalised(np.full((3, 1), np.nan), "standardising", "projection")).all()
+    # Sugeno integrals cut standardised values at one.
+    assert sugeno(np.array([[2.5, 1.5]]), [Quantifier("power", (1.0,))]).tolist() == [[1.0]]
 
 
 LEVELS = Attribute("level", scale=Scale.ORDINAL, categories=("low", "middle", "high"))
@@ -222,14 +204,9 @@ def test_categories_count_by_their_position():
     ],
 )
 def test_values_that_cannot_be_used(attribute, values, message):
-    assert message in refusal(
-        lambda: attribute_values(pd.DataFrame({"a": values}), ["a"], Schema((attribute,)))
-    )
-
-
-def test_no_attribute_at_all():
-    with pytest.raises(UsageError, match="need at least one attribute in each file"):
-        attribute_values(pd.DataFrame({"a": [1]}), [], Schema(()))
+    frame, schema = pd.DataFrame({"a": values}), Schema((attribute,))
+    assert message in refusal(lambda: attribute_values(frame, ["a"], schema))
+    assert "need at least one attribute in each file" in refusal(lambda: attribute_values(frame, [], schema))
 
 
 def test_classes_are_quantiles_of_both_files_together():

@@ -61,7 +61,9 @@ def one_factor():
 
 
 @each_linker
-def test_parameters_survive_json(linker, one_factor):
+def test_parameters_survive_json_gaps_give_finite_scores_and_nominal_attributes_are_refused(
+    linker, one_factor
+):
     learned = linker.learn(one_factor)
     restored = type(linker).restored(json.loads(json.dumps(learned.parameters)), one_factor)
     assert restored.parameters == learned.parameters
@@ -70,16 +72,15 @@ def test_parameters_survive_json(linker, one_factor):
     assert scores.shape == (3, 40)
     assert (restored.scores(part) == scores).all()
     assert (learned.scores(np.arange(40))[part] == scores).all()
-
-
-@each_linker
-def test_missing_values_give_finite_scores(linker):
     random = np.random.default_rng(1)
     values = random.normal(size=(12, 6))
     values[random.random(values.shape) < 0.2] = np.nan
-    values[:, 0] = np.arange(12)
-    values[:, 3] = np.arange(12)
+    values[:, 0] = values[:, 3] = np.arange(12)
     assert np.isfinite(linker.learn(task(values[:, :3], values[:, 3:])).scores(np.arange(12))).all()
+    frame = pd.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
+    schema = Schema((Attribute("a", scale=Scale.NOMINAL), Attribute("b", scale=Scale.NUMERIC)))
+    with pytest.raises(UsageError, match="attribute 'a' is nominal"):
+        linker.learn(LinkageTask(frame, frame, ("b",), ("a",), schema))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +88,8 @@ def test_missing_values_give_finite_scores(linker):
 )
 def test_scores_are_distances_of_raw_representatives(linker, aggregation, one_factor):
     learned = linker(normalisation="standardising", quantifiers=(FAMILIES["power"],)).learn(one_factor)
-    sides = []
-    for frame in (one_factor.queries, one_factor.candidates):
-        values = frame.to_numpy()
-        sides.append(aggregation((values - values.mean(axis=0)) / values.std(axis=0), FAMILIES["power"]))
+    values = (frame.to_numpy() for frame in (one_factor.queries, one_factor.candidates))
+    sides = [aggregation((each - each.mean(axis=0)) / each.std(axis=0), FAMILIES["power"]) for each in values]
     expected = -np.sqrt(((sides[0][:, None] - sides[1][None]) ** 2).sum(axis=2))
     np.testing.assert_allclose(learned.scores(np.arange(40)), expected, atol=1e-12)
 
@@ -105,25 +104,6 @@ def test_permuted_attributes_link_all_records():
         learned = linker(normalisation="ranging").learn(task(values, shuffled))
         assert judge(learned, Truth.of(np.arange(10), 10)).count == 10
         assert (np.diag(learned.scores(np.arange(10))) == 0.0).all()
-
-
-def test_projection_and_zero_treat_gaps_differently():
-    queries = np.array([[0.0, 0.0], [np.nan, 1.0], [1.0, 0.5]])
-    candidates = np.array([[0.0], [1.0], [0.5]])
-    mean = (parse_family("power:1"),)
-    projection = OrderedWeightedAverages(quantifiers=mean, normalisation="ranging")
-    zero = OrderedWeightedAverages(quantifiers=mean, normalisation="ranging", missing="zero")
-    middle = np.array([1])
-    assert projection.learn(task(queries, candidates)).scores(middle).tolist() == [[-1.0, 0.0, -0.5]]
-    assert zero.learn(task(queries, candidates)).scores(middle).tolist() == [[-0.5, -0.5, 0.0]]
-
-
-def test_a_record_without_values_is_linked_to_nobody():
-    queries = np.array([[0.0, 0.0], [np.nan, np.nan], [1.0, 0.5]])
-    learned = OrderedWeightedAverages().learn(task(queries, np.array([[0.0], [1.0], [0.5]])))
-    assert (learned.scores(np.array([1])) == -np.inf).all()
-    assert learned.notes == ("records without any value in the file of queries: 1",)
-    assert judge(learned, Truth.of(np.arange(3), 3)).linked[1] == np.False_
 
 
 @pytest.mark.skipif(
@@ -192,11 +172,6 @@ def test_another_linker_of_the_representatives(one_factor):
     assert learned.probabilities(np.zeros(3)) is None
 
 
-def test_nearest_needs_common_attributes(one_factor):
-    with pytest.raises(UsageError, match="nearest compares attributes that both files have"):
-        Nearest().learn(one_factor)
-
-
 def first_component(values):
     """By the singular value decomposition of standardised values, with a positive sum of loadings."""
     z = (values - values.mean(axis=0)) / values.std(axis=0)
@@ -236,31 +211,37 @@ def test_bad_settings(make, message):
     assert refusal(make).startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("linker", "parameters"),
-    [
-        (OrderedWeightedAverages, {"quantifiers": 7}),
-        (SugenoIntegrals, {}),
-        (PrincipalComponent, {"by": "rank", "loadings": 3}),
-    ],
-)
-def test_what_are_no_parameters(linker, parameters, one_factor):
-    with pytest.raises(UsageError, match=f"these are not parameters of {linker.name}: they need"):
-        linker.restored(parameters, one_factor)
+def test_gaps_are_projected_or_zero_and_who_has_no_values_is_linked_to_nobody():
+    queries = np.array([[0.0, 0.0], [np.nan, 1.0], [1.0, 0.5]])
+    candidates, middle = np.array([[0.0], [1.0], [0.5]]), np.array([1])
+    for missing, expected in (("projection", [[-1.0, 0.0, -0.5]]), ("zero", [[-0.5, -0.5, 0.0]])):
+        asked = {"quantifiers": (parse_family("power:1"),), "normalisation": "ranging", "missing": missing}
+        learned = OrderedWeightedAverages(**asked).learn(task(queries, candidates))
+        assert learned.scores(middle).tolist() == expected
+    queries[1] = np.nan
+    learned = OrderedWeightedAverages().learn(task(queries, candidates))
+    assert (learned.scores(middle) == -np.inf).all()
+    assert learned.notes == ("records without any value in the file of queries: 1",)
+    assert not judge(learned, Truth.of(np.arange(3), 3)).linked[1]
 
 
-def test_loadings_of_other_attributes(one_factor):
+def test_what_are_no_parameters(one_factor):
+    def restored(linker, parameters):
+        return lambda: linker.restored(parameters, one_factor)
+
     parameters = PrincipalComponent().learn(one_factor).parameters
     parameters["loadings"]["queries"] = {"x": 1.0}
-    with pytest.raises(
-        UsageError, match="the loadings are of x, but the file has q0, q1, q2; choose the same"
+    for make, message in (
+        (restored(OrderedWeightedAverages, {"quantifiers": 7}), "these are not parameters of owa: they need"),
+        (restored(SugenoIntegrals, {}), "these are not parameters of sugeno: they need"),
+        (
+            restored(PrincipalComponent, {"by": "rank", "loadings": 3}),
+            "these are not parameters of pca: they",
+        ),
+        (
+            restored(PrincipalComponent, parameters),
+            "the loadings are of x, but the file has q0, q1, q2; choose",
+        ),
+        (lambda: Nearest().learn(one_factor), "nearest compares attributes that both files have"),
     ):
-        PrincipalComponent.restored(parameters, one_factor)
-
-
-@each_linker
-def test_nominal_attributes_are_refused(linker):
-    frame = pd.DataFrame({"a": ["x", "y", "z"], "b": [1.0, 2.0, 3.0]})
-    schema = Schema((Attribute("a", scale=Scale.NOMINAL), Attribute("b", scale=Scale.NUMERIC)))
-    with pytest.raises(UsageError, match="attribute 'a' is nominal"):
-        linker.learn(LinkageTask(frame, frame, ("b",), ("a",), schema))
+        assert message in refusal(make)

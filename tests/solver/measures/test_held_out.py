@@ -99,17 +99,11 @@ def reachable(root):
     return pairs
 
 
-# ---- no way to the truth
-
-
 def test_a_learner_can_reach_the_partners_of_known_records_alone():
     leaking, files = Leaking(), frames(0, 24)
     files[0].iloc[3, 0] = files[1].iloc[5, 1] = np.nan
     _, result = taken(files, learner=leaking)
     assert leaking.found == max(trial.known for trial in result.trials) == 12
-
-
-# ---- splits
 
 
 @given(st.integers(2, 60), st.sampled_from(held_out.SHARES), st.integers(0, 9), st.integers(0, 2**32))
@@ -127,9 +121,6 @@ def test_shares_with_too_few_records_are_left_out_and_said():
     _, result = taken(frames(1, 8))
     assert result.shares == (0.25, 0.5)
     assert result.notes == ("held-out: with 10 % known, a side of the split has fewer than 2 records",)
-
-
-# ---- rates
 
 
 def test_rates_are_those_of_brute_force():

@@ -52,6 +52,13 @@ def test_suppression_discloses_nothing_and_unknown_originals_do_not_count():
     found = interval_disclosure([attribute("a", [1, 2, np.nan, 4], [np.nan, 2, 3, 4])])
     assert found.ranks.each[-1, 0] == pytest.approx(2.0 / 3.0)
     assert found.ranks.jointly[-1] == 0.75
+    # Ordinal attributes have ranks and no deviations, and only masked ones count.
+    found = interval_disclosure([attribute("o", [0, 1, 2], [0, 2, 2], Scale.ORDINAL, "xyz")])
+    assert found.ranks.each[-1, 0] == pytest.approx(2.0 / 3.0)
+    assert (found.deviations, found.robust) == (None, None)
+    found = interval_disclosure([attribute("a", [1, 2, 3], [9, 8, 7]), attribute("b", [1, 2, 3], [1, 2, 3])])
+    assert found.ranks.attributes == ("a",)
+    assert found.notes == ("interval disclosure is that of masked attributes; released as they are: b",)
 
 
 def test_jointly_and_but_one_as_counts_of_values_outside():
@@ -64,12 +71,6 @@ def test_jointly_and_but_one_as_counts_of_values_outside():
     assert found.deviations.but_one[at] == 0.75
     assert "sdcmicro_drisk" in {finding.key for finding in found.findings}
     assert "sdcmicro_drisk" not in {finding.key for finding in interval_disclosure([one]).findings}
-
-
-def test_ordinal_attributes_have_ranks_and_no_deviations():
-    found = interval_disclosure([attribute("o", [0, 1, 2], [0, 2, 2], Scale.ORDINAL, "xyz")])
-    assert found.ranks.each[-1, 0] == pytest.approx(2.0 / 3.0)
-    assert (found.deviations, found.robust) == (None, None)
 
 
 def test_rmdid_with_sdcmicros_steps_written_out():
@@ -115,12 +116,6 @@ def test_nothing_masked_discloses_everything():
     )
 
 
-def test_only_masked_attributes_count():
-    found = interval_disclosure([attribute("a", [1, 2, 3], [9, 8, 7]), attribute("b", [1, 2, 3], [1, 2, 3])])
-    assert found.ranks.attributes == ("a",)
-    assert found.notes == ("interval disclosure is that of masked attributes; released as they are: b",)
-
-
 @pytest.mark.parametrize("original", [[0, -1, 3, 0], [0] * 21 + list(range(1, 15))])
 def test_there_is_none_where_half_of_the_values_of_one_attribute_are_equal(original):
     found = interval_disclosure([attribute("a", original, range(len(original)))])
@@ -128,22 +123,6 @@ def test_there_is_none_where_half_of_the_values_of_one_attribute_are_equal(origi
     assert found.notes == (
         "there is no RMDID: an attribute is constant, or half of the records lie on a plane",
     )
-
-
-def test_nominal_attributes_alone_are_refused():
-    original = pd.DataFrame({"a": ["x", "y"] * 6, "b": ["u", "v", "w"] * 4})
-    masked = original.iloc[::-1].reset_index(drop=True)
-    found = risk(
-        original,
-        masked,
-        measures="interval-disclosure",
-        aggregator="weighted-mean",
-        work_limit=5,
-        row_by_row=True,
-    )
-    assert found.not_measured == {
-        "interval-disclosure": "needs a numeric or an ordinal attribute: nominal categories have no order"
-    }
 
 
 def test_what_there_was_no_time_for_is_said(monkeypatch):
@@ -159,27 +138,18 @@ def test_what_there_was_no_time_for_is_said(monkeypatch):
     assert not interval_disclosure(released_table(original, masked), late=lambda: False).late
 
 
-SCHEMA = {
-    "attributes": [
-        {"name": "age", "role": "key"},
-        {"name": "size", "role": "key"},
-        {"name": "illness", "role": "confidential", "scale": "nominal"},
-        {"name": "debt", "role": "confidential"},
-    ]
-}
+QUICK = {"aggregator": "weighted-mean", "work_limit": 5, "row_by_row": True}
+
+
+ROLES = {"age": "key", "size": "key", "illness": "confidential", "debt": "confidential"}
+
+
+SCHEMA = {"attributes": [{"name": name, "role": role} for name, role in ROLES.items()]}
+SCHEMA["attributes"][2]["scale"] = "nominal"
 
 
 def measured(original, masked, schema=SCHEMA, **options):
-    return risk(
-        original,
-        masked,
-        schema=schema,
-        measures="attribute-disclosure",
-        aggregator="weighted-mean",
-        work_limit=5,
-        row_by_row=True,
-        **options,
-    )
+    return risk(original, masked, schema=schema, measures="attribute-disclosure", **QUICK, **options)
 
 
 def people(records=40, seed=1):
@@ -199,18 +169,20 @@ def test_categories_by_hand():
     found = guessed_categories(np.array([0.0, 0, 0, 1, 1, np.nan]), np.array([0.0, 0, np.nan, 1, 0, 1]))
     assert (found.records, found.learned, found.baseline) == (5, 0.8, 0.6)
     assert found.risk == pytest.approx(0.5)
-    assert (found.risk_low, found.risk_high) == pytest.approx(
-        tuple((end - 0.6) / 0.4 for end in wilson(4 / 5, 5))
-    )
+    ends = [(end - 0.6) / 0.4 for end in wilson(4 / 5, 5)]
+    assert [found.risk_low, found.risk_high] == pytest.approx(ends)
+    assert guessed_categories(np.zeros(3), np.ones(3)).risk is None
+    assert guessed_categories(np.full(3, np.nan), np.ones(3)).learned is None
 
 
 def test_numbers_by_hand():
     """Truth 1, 2, 3 has errors sqrt(2/3) by the mean; guesses 1, 2, 4 have sqrt(1/3): risk 1 - sqrt(1/2)."""
     found = guessed_numbers(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
-    assert found.learned == pytest.approx(math.sqrt(1.0 / 3.0))
-    assert found.baseline == pytest.approx(math.sqrt(2.0 / 3.0))
+    assert [found.learned, found.baseline] == pytest.approx([math.sqrt(1.0 / 3.0), math.sqrt(2.0 / 3.0)])
     assert found.risk == pytest.approx(1.0 - math.sqrt(0.5))
     assert found.risk_low < found.risk < found.risk_high
+    assert guessed_numbers(np.full(3, 0.1), np.ones(3)).risk is None
+    assert guessed_numbers(np.arange(3.0), np.arange(3.0)).risk == 1.0
 
 
 def test_the_interval_of_errors_against_the_bootstrap():
@@ -222,13 +194,6 @@ def test_the_interval_of_errors_against_the_bootstrap():
     own, best = ((guess - truth) ** 2)[draws].mean(axis=1), ((truth - truth.mean()) ** 2)[draws].mean(axis=1)
     low, high = np.quantile(1.0 - np.sqrt(own / best), [0.025, 0.975])
     assert (found.risk_low, found.risk_high) == pytest.approx((low, high), abs=0.1 * (high - low))
-
-
-def test_constant_unknown_and_exact():
-    assert guessed_categories(np.zeros(3), np.ones(3)).risk is None
-    assert guessed_numbers(np.full(3, 0.1), np.ones(3)).risk is None
-    assert guessed_numbers(np.arange(3.0), np.arange(3.0)).risk == 1.0
-    assert guessed_categories(np.full(3, np.nan), np.ones(3)).learned is None
 
 
 @pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
@@ -260,20 +225,6 @@ def test_what_is_suppressed_is_guessed_as_without_the_release():
     assert found.paragraph.startswith("the record one links to teaches no more")
 
 
-def test_what_it_needs():
-    original = people()
-    keys = original[["age", "size"]]
-    name = "attribute-disclosure"
-    unnamed = {"attributes": SCHEMA["attributes"][:2]}
-    assert measured(keys, keys + 0.1, unnamed).not_measured == {
-        name: "needs a schema that gives an attribute the role confidential"
-    }
-    found = measured(original, keys + 0.1, attributes=["age", "size"])
-    assert found.not_measured == {
-        name: "no confidential attribute is both in the masked file and not compared"
-    }
-
-
 def test_compared_attributes_are_known_before_and_results_are_json():
     original = people()
     result = measured(original, original.assign(age=original["age"] + 0.1), attributes=["age", "debt"])
@@ -284,16 +235,29 @@ def test_compared_attributes_are_known_before_and_results_are_json():
     assert told["learned"][0]["guesses"]["records"] == 40
 
 
+def test_what_they_need():
+    original, name = people(), "attribute-disclosure"
+    keys = original[["age", "size"]]
+    unnamed = {"attributes": SCHEMA["attributes"][:2]}
+    reason = "needs a schema that gives an attribute the role confidential"
+    assert measured(keys, keys + 0.1, unnamed).not_measured == {name: reason}
+    found = measured(original, keys + 0.1, attributes=["age", "size"])
+    reason = "no confidential attribute is both in the masked file and not compared"
+    assert found.not_measured == {name: reason}
+    nominal = pd.DataFrame({"a": ["x", "y"] * 6, "b": ["u", "v", "w"] * 4})
+    turned = nominal.iloc[::-1].reset_index(drop=True)
+    found = risk(nominal, turned, measures="interval-disclosure", **QUICK).not_measured["interval-disclosure"]
+    assert found == "needs a numeric or an ordinal attribute: nominal categories have no order"
+
+
 @pytest.mark.parametrize(("seed", "upside_down"), [(0, False), (1, True)])
 def test_of_equally_near_candidates_that_are_not_equal_one_is_taken_by_lot(seed, upside_down):
     """Every original differs from all 40 masked records in one of two attributes: half of these say ill."""
     original = pd.DataFrame({"A": ["p"] * 40, "B": ["q"] * 40, "C": ["ill"] * 30 + ["well"] * 10})
-    masked = pd.DataFrame(
-        {"A": ["x"] * 20 + ["p"] * 20, "B": ["q"] * 20 + ["y"] * 20, "C": ["ill"] * 20 + ["well"] * 20}
-    )
+    half = {"A": ["x"] * 20 + ["p"] * 20, "B": ["q"] * 20 + ["y"] * 20, "C": ["ill"] * 20 + ["well"] * 20}
     roles = {"A": "key", "B": "key", "C": "confidential"}
     schema = {"attributes": [{"name": name, "role": roles[name], "scale": "nominal"} for name in "ABC"]}
     step = -1 if upside_down else 1
-    files = (frame.iloc[::step].reset_index(drop=True) for frame in (original, masked))
+    files = (frame.iloc[::step].reset_index(drop=True) for frame in (original, pd.DataFrame(half)))
     frame = measured(*files, schema=schema, seed=seed)["attribute-disclosure"].to_frame()
     assert frame[frame.attack == EQUAL].learned.item() == pytest.approx(0.5, abs=0.16)

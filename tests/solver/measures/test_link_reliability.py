@@ -63,12 +63,9 @@ def test_there_is_a_fit_unless_a_threshold_separates(links, scale, shift):
     fit = fit_logistic(weight, right)
     assert (fit is None) == separated(weight, right)
     if fit is not None:
-        p = expit(fit.intercept + fit.slope * weight)
+        p, spread = expit(fit.intercept + fit.slope * weight), weight - weight.mean()
         assert p.sum() == pytest.approx(right.sum(), abs=1e-5)
-        spread = weight - weight.mean()
-        assert (p * spread).sum() == pytest.approx(
-            (right * spread).sum(), abs=1e-4 * (1 + np.abs(spread).max())
-        )
+        assert ((p - right) * spread).sum() == pytest.approx(0.0, abs=1e-4 * (1 + np.abs(spread).max()))
         assert 0.0 <= fit.p_value <= 1.0
 
 
@@ -99,16 +96,13 @@ def simulated(seed, links=1500, line=QUEBEC):
 
 def test_links_made_by_the_model_of_the_paper_give_it_back_within_its_intervals():
     line, low, upp = QUEBEC
+    true = line.at(low), line.at(upp), line.weight_at(0.9)
     inside = []
     for seed in range(40):
         found = link_reliability(*simulated(seed), lower=low, upper=upp)
         assert found.fallback is None
-        for estimate, true in (
-            (found.at_lower, line.at(low)),
-            (found.at_upper, line.at(upp)),
-            (found.weight_at_target, line.weight_at(0.9)),
-        ):
-            inside.append(estimate.low <= true <= estimate.high)
+        estimates = found.at_lower, found.at_upper, found.weight_at_target
+        inside += [one.low <= value <= one.high for one, value in zip(estimates, true, strict=True)]
     assert 0.85 <= np.mean(inside) <= 1.0  # 0.95 is expected; each seed has three that depend on each other
 
 
@@ -131,16 +125,15 @@ def test_a_curve_that_is_no_line_is_refused():
     assert found.model is not None
 
 
+SEPARATED = "a threshold separates right from wrong links, or all weights are the same"
+
+
 @pytest.mark.parametrize(
     ("scores", "right", "reason"),
     [
         ([1, 2, 3], [1, 1, 1], "all links are right"),
         ([1, 2, 3], [0, 0, 0], "all links are wrong"),
-        (
-            [1, 2, 3, 4],
-            [0, 0, 1, 1],
-            "a threshold separates right from wrong links, or all weights are the same",
-        ),
+        ([1, 2, 3, 4], [0, 0, 1, 1], SEPARATED),
     ],
 )
 def test_where_there_is_no_model_the_share_stands(scores, right, reason):
@@ -150,11 +143,10 @@ def test_where_there_is_no_model_the_share_stands(scores, right, reason):
     assert [finding.key for finding in found.findings] == ["right"]
     assert reason in found.paragraph
     assert len(found.to_frame()) == 1
-
-
-def test_weights_that_point_the_wrong_way_are_no_model():
     weight, right = simulated(2)
     assert link_reliability(-weight, right).fallback == "larger weights make wrong links likelier"
+    found, inside = link_reliability(weight, right, lower=240, upper=280), (weight >= 240) & (weight <= 280)
+    assert (found.links, found.right) == (inside.sum(), right[inside].sum())
 
 
 @pytest.mark.parametrize(("right", "links"), [(0, 5), (3, 10), (99, 100), (40, 40)])
@@ -162,13 +154,6 @@ def test_the_bound_of_a_share_is_exact(right, links):
     """Clopper and Pearson: at the bound, as many right links or more have a probability of 5 %."""
     bound = proportion(right, links).low
     assert bound == 0.0 if right == 0 else binom.sf(right - 1, links, bound) == pytest.approx(0.05)
-
-
-def test_only_the_grey_area_counts():
-    weight, right = simulated(3)
-    found = link_reliability(weight, right, lower=240, upper=280)
-    inside = (weight >= 240) & (weight <= 280)
-    assert (found.links, found.right) == (inside.sum(), right[inside].sum())
 
 
 @pytest.mark.parametrize(
@@ -186,16 +171,6 @@ def test_bad_links(arguments, options, message):
     assert refusal(lambda: link_reliability(*arguments, **options)) == message
 
 
-def test_decisions_of_people_are_checked_links(tmp_path):
-    file = tmp_path / "clerical.csv"
-    file.write_text(
-        "original,masked,weight,decision\n1,1,3.5,link\n2,5,-1,non-link\n3,3,2,\n", encoding="utf-8"
-    )
-    weight, right = read_checked_links(file)
-    assert weight.tolist() == [3.5, -1.0]
-    assert right.tolist() == [True, False]
-
-
 @pytest.mark.parametrize(
     ("table", "message"),
     [
@@ -204,8 +179,13 @@ def test_decisions_of_people_are_checked_links(tmp_path):
         ({"weight": [1.0], "decision": ["maybe"]}, "decisions, row 1: the decision 'maybe' is neither"),
     ],
 )
-def test_bad_decisions(table, message):
+def test_decisions_of_people_are_checked_links(table, message, tmp_path):
     assert refusal(lambda: read_checked_links(pd.DataFrame(table))).startswith(message)
+    file = tmp_path / "clerical.csv"
+    rows = "original,masked,weight,decision\n1,1,3.5,link\n2,5,-1,non-link\n3,3,2,\n"
+    file.write_text(rows, encoding="utf-8")
+    weight, right = read_checked_links(file)
+    assert (weight.tolist(), right.tolist()) == ([3.5, -1.0], [True, False])
 
 
 def pair(records=120, noise=4.0, seed=6):
@@ -248,9 +228,6 @@ def test_when_time_runs_out_the_first_records_are_checked(virtual_time, monkeypa
     found = ReliabilityOfLinks().take(pair_task(*pair()), Clock(0.0))
     assert found.links == 10
     assert found.notes == ("link reliability: there was no time for 110 further records",)
-
-
-def test_files_whose_pairs_are_too_many_are_refused(monkeypatch):
     monkeypatch.setattr("linkrisk.solver.measures.link_reliability.MOST_PAIRS", 100)
     reason = ReliabilityOfLinks().lacking(pair_task(*pair()))
     assert reason == "it compares all pairs of records, 1e+04 here; take a sample of the files"

@@ -101,13 +101,12 @@ def test_the_interval_covers_what_it_estimates():
     assert covered / 800 > 0.95 - 5.0 * np.sqrt(0.05 * 0.95 / 800)
 
 
-WEIGHTED = {
-    "attributes": [
-        {"name": "A", "role": "key"},
-        {"name": "B", "role": "key"},
-        {"name": "w", "role": "weight"},
-    ]
-}
+ROLES = {"A": "key", "B": "key", "w": "weight"}
+WEIGHTED = {"attributes": [{"name": name, "role": role} for name, role in ROLES.items()]}
+
+
+def noisy(seed=8, records=40, noise=0.3, **options):
+    return frames(seed, records, attributes=2, noise=noise, **options)
 
 
 def measured(files, *, weight=None, fraction=None, **options):
@@ -125,14 +124,13 @@ def finding(result, key):
 
 
 def test_a_fraction_is_the_weight_that_all_records_have():
-    files = frames(4, 20, attributes=2, noise=0.4)
+    files = noisy(4, 20, 0.4)
     task, by_fraction = measured(files, fraction=0.1)
     _, by_weight = measured(files, weight=10.0)
-    assert by_fraction.linked == by_weight.linked == task.worst.linked
-    assert by_fraction.most == by_weight.most == task.worst.linked_upper_bound
-    assert by_fraction.persons == by_weight.persons == 10.0 * by_fraction.linked
-    assert by_fraction.population == by_weight.population == 200.0
-    assert by_fraction.highest == by_weight.highest == 0.1
+    for found in (by_fraction, by_weight):
+        assert (found.linked, found.most) == (task.worst.linked, task.worst.linked_upper_bound)
+        assert found.persons == 10.0 * found.linked
+        assert (found.population, found.highest) == (200.0, 0.1)
     assert "of targets of the population of 200" in by_fraction.paragraph
     pd.testing.assert_frame_equal(by_fraction.to_frame(), by_weight.to_frame())
     prosecutor, journalist = finding(by_fraction, "prosecutor"), finding(by_fraction, "journalist")
@@ -189,16 +187,9 @@ def test_missing_values_and_records_without_a_partner():
     assert last["wrong_outside"] == pytest.approx(92.0)
 
 
-def test_weights_below_one_stand_for_nobody_else():
-    files = frames(4, 10, attributes=2, noise=0.2)
-    _, found = measured(files, weight=[0.5] * 2 + [3.0] * 8)
-    assert found.notes == ("membership: 2 sampling weights are below 1 and stand for nobody else",)
-    assert found.highest <= 1.0
-
-
 def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
     """Who is linked stands for few: what they stand for is tolerated, and their number is not."""
-    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    original, masked = noisy()
     linked, _ = measured((original, masked), fraction=0.5)
     by_all = np.logical_or.reduce([family.counted.linked for family in linked.worst.families])
     task, found = measured((original, masked), weight=np.where(by_all, 4.0, 20.0))
@@ -214,14 +205,19 @@ def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
     assert (within.answer, within.high) == ("below", pytest.approx(found.most / 40))
 
 
-MASKING = ["noise percent=40"]
-
-
-def by_equal_weights(original, masked):
-    """Who is nearest to the own masked record, in standard deviations."""
-    first, second = ((one - one.mean(0)) / one.std(0) for one in (original, masked))
-    apart = ((first[:, None] - second[None]) ** 2).sum(-1)
-    return apart.argmin(1) == np.arange(len(first))
+def test_shares_are_whole_persons_one_where_weights_are_equal_and_none_below_one():
+    original, masked = noisy()
+    weight = np.where(np.arange(40) % 3, 4.25, 20.1)
+    task = task_of((original.assign(w=weight), masked), ("weighted-mean",), schema=WEIGHTED)
+    linked = [one for one in SimpleAttacksMeasure().take(task, Clock(None)).attacks if one.linked]
+    assert len(linked) > 2
+    assert all(one.linked == round(one.share * weight.sum()) for one in linked)
+    options = {"aggregator": "weighted-mean", "measures": "worst-case,simple-attacks", "time_limit": None}
+    found = risk(original.assign(w=3.0), masked, row_by_row=True, schema=WEIGHTED, **options)
+    assert not [one for one in found.verdict.findings if one.key.endswith("_unweighted")]
+    _, found = measured(noisy(4, 10, 0.2), weight=[0.5] * 2 + [3.0] * 8)
+    assert found.notes == ("membership: 2 sampling weights are below 1 and stand for nobody else",)
+    assert found.highest <= 1.0
 
 
 def test_no_verdict_is_below_any_attack_in_records_either():
@@ -229,23 +225,22 @@ def test_no_verdict_is_below_any_attack_in_records_either():
     draw = np.random.default_rng(3)
     original = draw.normal(size=(20, 2))
     masked = original + draw.normal(size=(20, 2)) * 0.4
-    right = by_equal_weights(original, masked)
+    first, second = ((one - one.mean(0)) / one.std(0) for one in (original, masked))
+    right = ((first[:, None] - second[None]) ** 2).sum(-1).argmin(1) == np.arange(20)
     frames = [pd.DataFrame(one, columns=["a", "b"]) for one in (original, masked)]
     frames[0]["w"] = np.where(right, 2.0, 60.0)
-    schema = {"attributes": [{"name": "w", "role": "weight"}]}
-    options = {"schema": schema, "row_by_row": True, "attributes": ["a", "b"], "time_limit": None, "seed": 1}
+    options = {
+        "schema": {"attributes": [{"name": "w", "role": "weight"}]}, "row_by_row": True, "seed": 1,
+        "attributes": ["a", "b"], "time_limit": None, "aggregator": "weighted-mean", "tolerated": 0.2,
+    }  # fmt: skip
     measures = "worst-case,simple-attacks,reidentification"
-    found = risk(
-        *frames, measures=measures, masking=MASKING, aggregator="weighted-mean", tolerated=0.2, **options
-    )
+    found = risk(*frames, measures=measures, masking=["noise percent=40"], **options)
     by_key = {one.key: one for one in found.verdict.findings}
     simple = by_key["attack_equal_weights_unweighted"]
-    assert simple.low == pytest.approx(right.mean()) == by_key["attack_equal_weights_unweighted"].high
+    assert simple.low == pytest.approx(right.mean()) == simple.high
     assert by_key["attack_equal_weights"].low < 0.2 < simple.low
-    assert (
-        simple.sentence == f"equal weights re-identifies {percent(right.mean())} of the records, unweighted"
-    )
-    assert found.verdict.answer == "above"
+    said = f"equal weights re-identifies {percent(right.mean())} of the records, unweighted"
+    assert (simple.sentence, found.verdict.answer) == (said, "above")
     attacks = [one for name in measures.split(",") for one in found[name].counted_attacks]
     told = {"equal_weights", "known_masking", "nearest_weighted_mean", "likelihood"}
     assert told <= {one.key for one in attacks}
@@ -254,33 +249,13 @@ def test_no_verdict_is_below_any_attack_in_records_either():
         known = {one.low for one in found.verdict.findings if one.key == f"attack_{attack.key}_unweighted"}
         assert attack.unweighted in known
         assert attack.unweighted <= found.verdict.low
-    bare = risk(*frames, measures="worst-case", aggregator="weighted-mean", tolerated=0.2, **options).verdict
+    bare = risk(*frames, measures="worst-case", **options).verdict
     assert right.mean() in [one.low for one in bare.findings if one.key == simple.key]
-
-
-def test_what_an_attack_links_are_whole_persons():
-    original, masked = frames(8, 40, attributes=2, noise=0.3)
-    weight = np.where(np.arange(40) % 3, 4.25, 20.1)
-    task = task_of((original.assign(w=weight), masked), ("weighted-mean",), schema=WEIGHTED)
-    found = SimpleAttacksMeasure().take(task, Clock(None)).attacks
-    linked = [one for one in found if one.linked]
-    assert len(linked) > 2
-    for one in linked:
-        assert one.linked == round(one.share * weight.sum())
-
-
-def test_records_of_the_same_weight_have_one_share():
-    original, masked = frames(8, 40, attributes=2, noise=0.3)
-    found = risk(
-        original.assign(w=3.0), masked, row_by_row=True, schema=WEIGHTED,
-        aggregator="weighted-mean", measures="worst-case,simple-attacks", time_limit=None,
-    )  # fmt: skip
-    assert not [one for one in found.verdict.findings if one.key.endswith("_unweighted")]
 
 
 def test_of_equals_a_bound_on_weights_counts_their_parts():
     """All weights but one are the same, so that a bound on them is nearly one on records, also of equals."""
-    original, masked = frames(8, 40, attributes=2, noise=0.3, twins=True)
+    original, masked = noisy(twins=True)
     weight = np.where(np.arange(40), 5.0, 5.5)
     task, found = measured((original, masked), weight=weight, ties="share")
     made = verdict_of(Known(task, {}, {}, 0.05))
@@ -291,7 +266,7 @@ def test_of_equals_a_bound_on_weights_counts_their_parts():
 
 
 def test_every_table_of_shares_of_a_weighted_page_names_its_unit():
-    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    original, masked = noisy()
     original = original.assign(sex=["f", "m"] * 20, w=np.where(np.arange(40) % 3, 4.0, 20.0))
     sexes = {"name": "sex", "role": "stratum", "scale": "nominal"}
     found = risk(
@@ -300,8 +275,7 @@ def test_every_table_of_shares_of_a_weighted_page_names_its_unit():
     )  # fmt: skip
     tables = list(tables_of(document_of(found.to_dict()).to_dict()["sections"]))
     assert len(tables) > 5
-    for said in tables:
-        assert "what records stand for" in said or "unweighted" in said
+    assert all("what records stand for" in said or "unweighted" in said for said in tables)
 
 
 def tables_of(content, title=""):
@@ -333,7 +307,7 @@ def test_what_is_lacking():
 
 
 def test_ends_have_the_confidence_of_samples():
-    original, masked = frames(8, 40, attributes=2, noise=0.3)
+    original, masked = noisy()
     original["w"] = np.where(np.arange(40) % 2, 4.0, 20.0)
     options = {"aggregator": "weighted-mean", "schema": WEIGHTED, "row_by_row": True, "time_limit": None}
     found = risk(original, masked, measures="membership", sample=10, samples=2, **options)["membership"]
@@ -346,7 +320,7 @@ def test_ends_have_the_confidence_of_samples():
 
 def test_without_time_the_bound_follows_from_that_of_the_weights():
     """As many records as the lightest that weigh no more; with time, no more than that."""
-    original, masked = frames(8, 40, attributes=2, noise=0.8)
+    original, masked = noisy(noise=0.8)
     weight = np.where(np.arange(40) % 2, 4.0, 20.0)
     task, found = measured((original, masked), weight=weight)
     assert "of the weighted records" in verdict_of(Known(task, {}, {}, 0.05)).sentence

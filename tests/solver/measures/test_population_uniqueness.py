@@ -36,6 +36,18 @@ from linkrisk.solver.measures.population_uniqueness import (
 )
 from linkrisk.solver.run.clock import Clock
 
+needs_data = pytest.mark.skipif(
+    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
+)
+ADULT = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
+
+
+def adult():
+    """A population, and how many have the keys of each."""
+    file = Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv"
+    population = pd.read_csv(file)[ADULT].fillna("?")
+    return population, population.groupby(ADULT).size()
+
 
 def by_all_outcomes(population, into, own, fraction):
     """Given that one record is released as j: the probability that it is a certain unit of category j."""
@@ -75,22 +87,17 @@ AFTER = ["a", "a", "a", "b", "b", "a", "c", "c"]
 
 def test_unknown_masking_is_estimated_for_each_category():
     (change,) = key_changes(pair(BEFORE, AFTER), ["town"], ())
-    assert change.source is Source.ESTIMATED
-    assert change.stays == 6 / 8
+    assert (change.source, change.stays) == (Source.ESTIMATED, 6 / 8)
     by_category = {"a": 3 / 4, "b": 1 / 2, "c": 1.0}
     assert change.of_record.tolist() == [by_category[town] for town in AFTER]
-
-
-def test_a_category_that_only_masking_makes_is_never_the_true_one():
+    # A category that only masking makes is never the true one.
     (change,) = key_changes(pair(BEFORE, ["d", "a", *AFTER[2:]]), ["town"], ())
     assert change.of_record[0] == 0.0
 
 
 SCHEMA = {
     "attributes": [
-        {"name": "town", "role": "key", "scale": "nominal"},
-        {"name": "job", "role": "key", "scale": "nominal"},
-        {"name": "sex", "role": "key", "scale": "nominal"},
+        *({"name": name, "role": "key", "scale": "nominal"} for name in ("town", "job", "sex")),
         {"name": "income", "role": "key", "scale": "numeric"},
         {"name": "weight", "role": "weight"},
     ]
@@ -172,31 +179,28 @@ def test_what_the_files_lack_is_said(left_out, values, reason):
     original = survey().assign(weight=values).drop(columns=list(left_out))
     schema = {"attributes": [item for item in SCHEMA["attributes"] if item["name"] not in left_out]}
     assert PopulationUniques().lacking(pair_task(original, original, schema=schema)).startswith(reason)
+    table = pd.DataFrame({"a": [1, 2]})
+    assert refusal(lambda: uniques_risk(table, [], 0.5)) == (
+        "population uniqueness needs a key variable and a record; give at least one of each"
+    )
+    message = "the sampling fraction is 0; it must be above 0 and at most 1"
+    assert refusal(lambda: uniques_risk(table, ["a"], 0.0)) == message
 
 
-@pytest.mark.skipif(
-    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
-)
+@needs_data
 def test_right_links_as_released_are_near_those_of_a_known_population():
     """Adult as the population: links of released uniques to one of those who have their keys, by chance."""
-    keys = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
-    population = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv")[keys].fillna("?")
-    size = population.groupby(keys).size()
-    masking = f"pram change=0.1 attributes={','.join(keys)}"
-    schema = {
-        "attributes": [
-            *({"name": key, "role": "key", "scale": "nominal"} for key in keys),
-            {"name": "weight", "role": "weight"},
-        ]
-    }
+    population, size = adult()
+    masking = f"pram change=0.1 attributes={','.join(ADULT)}"
+    keys = [{"name": key, "role": "key", "scale": "nominal"} for key in ADULT]
+    schema = {"attributes": [*keys, {"name": "weight", "role": "weight"}]}
     true, estimated = [], []
-    for seed in range(3):
+    for seed in range(2):
         sample = population.sample(n=1628, random_state=seed).reset_index(drop=True).assign(weight=20.0)
         masked = mask(sample, masking, seed=seed + 1).table
-        found = measured(sample, masked, schema)
-        unique = ~masked.duplicated(keys, keep=False) & (masked[keys] == sample[keys]).all(axis=1)
-        true.append((1.0 / size.reindex(pd.MultiIndex.from_frame(sample.loc[unique, keys]))).sum())
-        estimated.append(found.expected_right)
+        unique = ~masked.duplicated(ADULT, keep=False) & (masked[ADULT] == sample[ADULT]).all(axis=1)
+        true.append((1.0 / size.reindex(pd.MultiIndex.from_frame(sample.loc[unique, ADULT]))).sum())
+        estimated.append(measured(sample, masked, schema).expected_right)
     assert np.mean(estimated) == pytest.approx(np.mean(true), rel=0.2)
 
 
@@ -282,13 +286,6 @@ def test_possible_cells_are_those_of_the_dense_table(seed, records, levels):
     assert len(possible_cells(keys, (), 10**6)) == table.size
 
 
-def test_a_missing_value_is_a_category_of_its_own():
-    frame = pd.DataFrame({"a": ["x", None, "x", None], "b": [1, 2, 1, 3]})
-    keys = CodedKeys.of(frame, ["a", "b"])
-    assert keys.levels == (2, 3)
-    assert keys.counts.tolist() == [2, 1, 2, 1]
-
-
 def test_a_clock_that_has_run_out_ends_the_fit_early(virtual_time):
     del virtual_time
     keys = keys_of(drawn(8, 200, (6, 6, 6, 3)))
@@ -296,15 +293,28 @@ def test_a_clock_that_has_run_out_ends_the_fit_early(virtual_time):
     assert hurried.gap > fit(keys, keys.pairs, Clock(None)).gap
 
 
+def test_a_census_has_no_doubt_and_one_key_has_its_own_frequencies_as_means():
+    frame = pd.DataFrame({"a": [1, 1, 2, 3], "b": [1, 1, 1, 2]})
+    risk = uniques_risk(frame, ["a", "b"], 1.0)
+    assert risk.chosen.tau_1 == risk.chosen.tau_2 == risk.uniques == 2
+    assert risk.population_unique.tolist() == [0.0, 0.0, 1.0, 1.0]
+    for values, uniques in (([1, 1, 2, 2], 0), ([1, 2, 3, 4], 4), ([1, 1, 1, 1], 0)):
+        risk = uniques_risk(pd.DataFrame({"a": values}), ["a"], 0.5)
+        assert risk.uniques == uniques
+        # f = mu = 1, so that 1 of the population is unseen on average.
+        assert risk.chosen.tau_1 == pytest.approx(uniques * np.exp(-1.0))
+        assert risk.chosen.tau_2 == pytest.approx(uniques * (1.0 - np.exp(-1.0)))
+        assert np.isnan(risk.correct_match).sum() == 4 - uniques
+
+
 def test_interactions_come_by_how_much_keys_depend_on_each_other():
     random = np.random.default_rng(2)
     first, second, third = (random.integers(0, 4, 500) for _ in range(3))
     copy = np.where(random.random(500) < 0.9, first, second)
     close = np.where(random.random(500) < 0.4, third, second)
-    keys = keys_of(np.stack([first, third, copy, close], axis=1))
-    assert keys.pairs[0] == (0, 2)
-    assert keys.pairs[1] == (1, 3)
-    assert sorted(keys.pairs) == list(all_pairs(range(4)))
+    pairs = keys_of(np.stack([first, third, copy, close], axis=1)).pairs
+    assert pairs[:2] == ((0, 2), (1, 3))
+    assert sorted(pairs) == list(all_pairs(range(4)))
 
 
 @pytest.mark.parametrize("most", [10**6, 5])
@@ -401,49 +411,17 @@ def test_a_model_without_the_interactions_says_too_much_and_another_is_chosen():
     assert chosen < 0.7 * independent
 
 
-@pytest.mark.skipif(
-    "LINKRISK_DATA" not in os.environ, reason="needs public data: set LINKRISK_DATA to its folder"
-)
+@needs_data
 def test_samples_of_a_known_population_are_assessed_rightly():
     """Adult as the population: of samples of 5 % the true numbers are known."""
-    keys = ["workclass", "education", "marital-status", "occupation", "race", "sex"]
-    population = pd.read_csv(Path(os.environ["LINKRISK_DATA"]) / "uci_adult_train.csv")[keys].fillna("?")
-    size = population.groupby(keys).size().rename("size").reset_index()
-    for seed in range(3):
+    population, size = adult()
+    for seed in range(2):
         sample = population.sample(n=1628, random_state=seed)
-        count = sample.groupby(keys).size().rename("count").reset_index()
-        unique = count[count["count"] == 1].merge(size, on=keys)
-        risk = uniques_risk(sample, keys, 0.05)
+        count = sample.groupby(ADULT).size()
+        unique = size.reindex(count[count == 1].index)
+        risk = uniques_risk(sample, ADULT, 0.05)
         assert risk.uniques == len(unique)
         assert risk.fits
-        assert risk.chosen.tau_1 == pytest.approx((unique["size"] == 1).sum(), rel=0.15)
-        assert risk.chosen.tau_2 == pytest.approx((1.0 / unique["size"]).sum(), rel=0.1)
-        assert risk.models[0].tau_2 != pytest.approx((1.0 / unique["size"]).sum(), rel=0.25)
-
-
-def test_a_census_has_no_doubt():
-    frame = pd.DataFrame({"a": [1, 1, 2, 3], "b": [1, 1, 1, 2]})
-    risk = uniques_risk(frame, ["a", "b"], 1.0)
-    assert risk.chosen.tau_1 == risk.chosen.tau_2 == risk.uniques == 2
-    assert risk.population_unique.tolist() == [0.0, 0.0, 1.0, 1.0]
-
-
-@pytest.mark.parametrize(("values", "uniques"), [([1, 1, 2, 2], 0), ([1, 2, 3, 4], 4), ([1, 1, 1, 1], 0)])
-def test_one_key_with_no_uniques_or_with_uniques_alone(values, uniques):
-    risk = uniques_risk(pd.DataFrame({"a": values}), ["a"], 0.5)
-    assert risk.uniques == uniques
-    # One key has its own frequencies as means: f = mu = 1, so that 1 of the population is unseen on average.
-    assert risk.chosen.tau_1 == pytest.approx(uniques * np.exp(-1.0))
-    assert risk.chosen.tau_2 == pytest.approx(uniques * (1.0 - np.exp(-1.0)))
-    assert np.isnan(risk.correct_match).sum() == 4 - uniques
-
-
-@pytest.mark.parametrize(
-    ("keys", "fraction", "message"),
-    [
-        ([], 0.5, "population uniqueness needs a key variable and a record; give at least one of each"),
-        (["a"], 0.0, "the sampling fraction is 0; it must be above 0 and at most 1"),
-    ],
-)
-def test_bad_requests(keys, fraction, message):
-    assert refusal(lambda: uniques_risk(pd.DataFrame({"a": [1, 2]}), keys, fraction)) == message
+        assert risk.chosen.tau_1 == pytest.approx((unique == 1).sum(), rel=0.15)
+        assert risk.chosen.tau_2 == pytest.approx((1.0 / unique).sum(), rel=0.1)
+        assert risk.models[0].tau_2 != pytest.approx((1.0 / unique).sum(), rel=0.25)

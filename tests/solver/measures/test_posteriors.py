@@ -49,27 +49,18 @@ def drawn(logs, truth, queries=None, seed=0):
     return matching_limit(logs, truth, queries or queries_of(len(logs)), seed, Clock(None))
 
 
-# ---- who knows one record
-
-
 @given(st.integers(2, 7), st.integers(1, 7), st.integers(0, 2**32))
 def test_bayes_theorem_written_out(n, m, seed):
     logs = np.random.default_rng(seed).normal(size=(n, m)) * 4.0
     f = np.exp(logs)
-    others = f.sum(axis=0) - f
-    expected = f / others
+    expected = f / (f.sum(axis=0) - f)
     found = one_record_posterior(logs, np.arange(n), Direction.ORIGINAL_TO_MASKED)
     np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), rtol=1e-6)
     found = one_record_posterior(logs, np.arange(m), Direction.MASKED_TO_ORIGINAL)
     np.testing.assert_allclose(found, (f / f.sum(axis=0)).T)
-
-
-def test_what_no_other_record_can_have_become_is_certain():
-    logs = np.array([[0.0, -1.0, -np.inf], [-np.inf, 0.0, 0.0], [-np.inf, -2.0, 0.0]])
-    found = one_record_posterior(logs, np.arange(3), Direction.ORIGINAL_TO_MASKED)
-    np.testing.assert_array_equal(found[0], [1.0, 0.0, 0.0])
-    assert found.sum(axis=1) == pytest.approx(1.0)
-    assert found[1, 0] == 0.0
+    logs[1:, 0] = -np.inf  # what no other record can have become is certain
+    found = one_record_posterior(logs, np.array([0]), Direction.ORIGINAL_TO_MASKED)
+    np.testing.assert_array_equal(found[0], np.arange(m) == 0)
 
 
 ATTACKS = {
@@ -109,26 +100,22 @@ def test_probabilities_are_frequencies_and_no_other_attack_expects_more():
     assert expected["bayes"] > expected["nearest"] + 0.01, "the nearest candidate is not the most probable"
 
 
-# ---- who knows all records
-
-
 @pytest.mark.parametrize(("n", "m", "seed"), [(2, 2, 0), (6, 6, 2), (6, 4, 3), (1, 1, 4)])
 @pytest.mark.parametrize("masked", [False, True])
 def test_draws_agree_with_all_matchings(n, m, seed, masked):
     random = np.random.default_rng(seed)
-    logs = random.normal(size=(n, m)) * 1.5
-    truth = np.full(n, -1)
+    logs, truth = random.normal(size=(n, m)) * 1.5, np.full(n, -1)
     truth[random.permutation(n)[:m]] = np.arange(m)
-    marginals = enumerated(logs)
-    table = marginals.T if masked else marginals[truth >= 0]
     rows = np.arange(m) if masked else np.flatnonzero(truth >= 0)
+    marginals = enumerated(logs)
+    table = (marginals.T if masked else marginals)[rows]
     queries = Queries(rows, masked, random.uniform(1.0, 2.0, m))
-    best = queries.weight @ table.max(axis=1) / queries.weight.sum()
     found = drawn(logs, truth, queries)
-    claims = queries.weight @ table[np.arange(m), found.claimed] / queries.weight.sum()
+    claimed = table[np.arange(m), found.claimed]
+    best, claims = (np.average(each, weights=queries.weight) for each in (table.max(axis=1), claimed))
     assert found.expected == pytest.approx(claims, abs=0.03)
     assert found.low <= best <= found.high + 1e-9 or abs(best - found.expected) < 0.03
-    assert found.probability == pytest.approx(table[np.arange(m), found.claimed], abs=0.05)
+    assert found.probability == pytest.approx(claimed, abs=0.05)
 
 
 def test_draws_agree_where_some_pairs_are_impossible():
@@ -164,9 +151,6 @@ def test_a_clock_that_has_run_out_leaves_a_wide_interval():
     assert short.high - short.low > 0.05
 
 
-# ---- what a distance believes
-
-
 @settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_the_rate_is_that_of_the_largest_likelihood(seed):
@@ -191,11 +175,8 @@ def test_distances_without_any_use_and_impossible_candidates():
     found = calibrated(impossible, np.array([0, 1, 1])).probability
     assert found[0, 1] == found[2, 2] == 0.0
     np.testing.assert_allclose(found[1], 1.0 / 3.0)
-
-
-def test_lots_decide_between_equal_candidates():
-    probability = np.array([[0.4, 0.4, 0.2], [0.2, 0.5, 0.3]])
-    np.testing.assert_allclose(right_claims(probability, np.array([1, 2])), [0.5, 0.0])
+    equal = np.array([[0.4, 0.4, 0.2], [0.2, 0.5, 0.3]])  # between which lots decide
+    np.testing.assert_allclose(right_claims(equal, np.array([1, 2])), [0.5, 0.0])
 
 
 def missed_by_belief_functions(true, claimed):
@@ -205,19 +186,14 @@ def missed_by_belief_functions(true, claimed):
     """
     n = len(true)
     subsets = [set(each) for k in range(1, n + 1) for each in itertools.combinations(range(n), k)]
+    many = len(subsets)
     inside = np.array([[float(one <= other) for one in subsets] for other in subsets])
     pignistic = np.array([[(i in one) / len(one) for one in subsets] for i in range(n)])
-    none = np.zeros((len(subsets), 2 * n))
     found = linprog(
-        np.concatenate([np.zeros(len(subsets)), np.full(2 * n, 0.5)]),
-        A_ub=np.hstack([inside, none]),
+        np.repeat([0.0, 0.5], [many, 2 * n]),
+        A_ub=np.hstack([inside, np.zeros((many, 2 * n))]),
         b_ub=[sum(true[i] for i in one) for one in subsets],
-        A_eq=np.vstack(
-            [
-                np.hstack([pignistic, np.eye(n), -np.eye(n)]),
-                np.concatenate([np.ones(len(subsets)), np.zeros(2 * n)]),
-            ]
-        ),
+        A_eq=np.vstack([np.hstack([pignistic, np.eye(n), -np.eye(n)]), np.repeat([1.0, 0.0], [many, 2 * n])]),
         b_eq=[*claimed, 1.0],
     )
     return found.fun

@@ -24,7 +24,6 @@ from linkrisk.solver.measures.records import (
     Records,
     contributions,
     near_rivals,
-    shown_categories,
 )
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.run.clock import Clock
@@ -50,9 +49,6 @@ def test_of_equal_candidates_records_count_what_guessing_is_right_about():
     assert strict.findings[0].value == 0.5
     assert strict.worth is None
     assert "guessed" not in strict.paragraph
-
-
-# ---- parts of a distance
 
 
 @given(st.sampled_from([*AGGREGATORS.values(), TwoAdditiveChoquet]), st.integers(0, 10**6), st.integers(2, 5))
@@ -83,34 +79,19 @@ def test_parts_are_slopes_times_distances(kind, seed):
     np.testing.assert_allclose(contributions(form, c)[0], c[0] * slope / degree, rtol=1e-5, atol=1e-7)
 
 
-# ---- near rivals
-
-
 @pytest.mark.parametrize("name", ["weighted-mean", "mahalanobis"])
 @pytest.mark.parametrize("ties", ["strict", "share"])
 def test_near_rivals_are_those_of_brute_force(name, ties):
     task = task_of(frames(3, 20, twins=True), (name,), ties=ties)
-    pair = task.first.pair
+    pair, aggregator = task.first.pair, task.problems[name].aggregator
     lengths = np.linalg.norm(pair.queries[:, None] - pair.candidates[None], axis=2) / np.sqrt(3)
-    aggregator = task.problems[name].aggregator
-    found = near_rivals(pair, aggregator.form(aggregator.equal()), lambda: False)
-    for block, row in enumerate(lengths):
-        partner = pair.partner[block]
-        others = [
-            at
-            for at in range(20)
-            if at != partner and (ties == "strict" or (pair.candidates[at] != pair.candidates[partner]).any())
-        ]
-        assert found[block] == sum(row[at] <= 1.1 * row[partner] + 1e-9 for at in others)
-
-
-def test_there_may_be_no_time_for_near_rivals():
-    task = task_of(frames(3, 20))
-    assert np.isnan(near_rivals(task.first.pair, task.problems["weighted-mean"].aggregator.form(
-        np.full(3, 1 / 3)), lambda: True)).all()  # fmt: skip
-
-
-# ---- records
+    form = aggregator.form(aggregator.equal())
+    found = near_rivals(pair, form, lambda: False)
+    twins = (pair.candidates[:, None] == pair.candidates[None]).all(axis=2) if ties == "share" else np.eye(20)
+    own = lengths[np.arange(20), pair.partner][:, None]
+    near = (lengths <= 1.1 * own + 1e-9) & ~twins[pair.partner].astype(bool)
+    np.testing.assert_array_equal(found, near.sum(axis=1))
+    assert np.isnan(near_rivals(pair, form, lambda: True)).all()
 
 
 @settings(max_examples=8)
@@ -160,59 +141,44 @@ def test_groups_count_every_record_once_per_column():
     table = result.to_groups()
     assert table.groupby("column")["records"].sum().to_dict() == {"region": 30, "number": 30}
     assert table.groupby("column")["linked"].sum().nunique() == 1
-    assert set(table.loc[table["column"] == "region", "category"]) == {"north", "south", MISSING}
-    numbers = table.loc[table["column"] == "number", "category"]
-    assert len(numbers) == 13  # eleven, all others, and what is missing
-    assert OTHERS in set(numbers)
-    linked = result.attacks[0].linked
-    row = table[table["category"] == "north"].iloc[0]
-    assert row["linked"] == linked[::3].sum()
-    assert row["share"] == pytest.approx(linked[::3].mean())
+    category = table.set_index("column")["category"]
+    assert set(category["region"]) == {"north", "south", MISSING}
+    assert len(category["number"]) == 13  # eleven, all others, and what is missing
+    assert {OTHERS, MISSING} <= set(category["number"])
+    assert not any("." in name for name in category["number"])  # although they were read as floats
+    linked, row = result.attacks[0].linked[::3], table[table["category"] == "north"].iloc[0]
+    assert (row["linked"], row["share"]) == (linked.sum(), pytest.approx(linked.mean()))
+
+
+def schema_of(**roles):
+    return {"attributes": [{"name": name, "role": role} for name, role in roles.items()]}
 
 
 def test_columns_are_those_of_the_schema():
-    original, masked = frames(5, 12, attributes=2)
-    original["sex"] = masked["sex"] = ["f", "m"] * 6
-    original["stratum"] = masked["stratum"] = [1, 1, 2] * 4
-    schema = {"attributes": [
-        {"name": "A", "role": "key", "scale": "numeric"}, {"name": "B", "role": "confidential"},
-        {"name": "sex", "role": "key", "scale": "nominal"}, {"name": "stratum", "role": "stratum"},
-    ]}  # fmt: skip
-    _, result = taken((original, masked), schema=schema)
-    assert list(dict.fromkeys(group.column for group in result.groups)) == ["stratum", "sex"]
+    original, masked = frames(5, 30, attributes=2)
+    original["sex"] = masked["sex"] = ["f", "m"] * 15
+    original["area"] = masked["area"] = np.arange(30) // 2
+    schema = schema_of(A="key", B="confidential", sex="key", area="stratum")
+    schema["attributes"][2]["scale"] = "nominal"
+    table = taken((original, masked), schema=schema)[1].to_groups()
+    assert list(table["column"].unique()) == ["area", "sex"]
+    area = table[table["column"] == "area"]  # which has categories however many codes there are
+    assert area["records"].tolist() == [8] + 11 * [2]
+    assert area["category"][0] == OTHERS
 
 
 def test_groups_have_the_labels_of_their_columns_and_what_is_guessed_right_among_equals():
     original, masked = frames(5, 12, attributes=1)
     original["area"], original["A"] = [1, 2] * 6, np.arange(12) // 2
     masked["area"], masked["A"] = original["area"], original["A"] // 2
-    schema = {"attributes": [
-        {"name": "A", "role": "key"},
-        {"name": "area", "role": "stratum", "label": "Bundesland", "labels": {"1": "Wien"}},
-    ]}  # fmt: skip
+    schema = schema_of(A="key", area="stratum")
+    schema["attributes"][1] |= {"label": "Bundesland", "labels": {"1": "Wien"}}
     task, result = taken((original, masked), columns=("area",), schema=schema, ties="share")
     assert [(one.column, one.category) for one in result.groups] == [("area", "1"), ("area", "2")]
     assert [one.words for one in result.groups] == ["Bundesland: Wien (1)", "Bundesland: 2"]
     right = sum(one.share * one.population for one in result.groups)
     assert right == pytest.approx(task.first.pair.weight[result.attacks[0].linked].sum()) != 0.0
     assert all(abs(one.linked - one.share * one.records) <= 0.5 for one in result.groups)
-
-
-def test_a_stratum_has_categories_however_many_codes_there_are():
-    original, masked = frames(5, 30, attributes=2)
-    original["area"] = np.arange(30) // 2
-    schema = {"attributes": [
-        {"name": "A", "role": "key"}, {"name": "B", "role": "key"}, {"name": "area", "role": "stratum"},
-    ]}  # fmt: skip
-    _, result = taken((original, masked), schema=schema)
-    table = result.to_groups()
-    assert set(table["column"]) == {"area"}
-    assert table["records"].tolist() == [8] + 11 * [2]
-    assert table["category"][0] == OTHERS
-
-
-def test_codes_read_as_floats_are_shown_as_numbers():
-    assert shown_categories(pd.Series([1.0, 2.0, None])).tolist() == ["1", "2", MISSING]
 
 
 def test_one_attribute_missing_values_and_no_time():

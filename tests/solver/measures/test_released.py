@@ -36,19 +36,17 @@ MASKED = pd.DataFrame(
         "note": ["d", "b", "e"],
     }
 )
-SCHEMA = Schema.from_dict(
-    {
-        "attributes": [
-            {"name": "person", "role": "record-id"},
-            {"name": "age", "role": "key"},
-            {"name": "town", "role": "key", "scale": "nominal"},
-            {"name": "grade", "role": "confidential", "scale": "ordinal", "categories": ["low", "high"]},
-            {"name": "debt", "role": "confidential"},
-            {"name": "note", "role": "confidential"},
-            {"name": "lost", "role": "confidential"},
-        ]
-    }
-)
+
+
+def of_roles(**roles):
+    return {"attributes": [{"name": name, "role": role} for name, role in roles.items()]}
+
+
+CONFIDENTIAL = dict.fromkeys(("grade", "debt", "note", "lost"), "confidential")
+ROLES = of_roles(person="record-id", age="key", town="key", **CONFIDENTIAL)
+ROLES["attributes"][2]["scale"] = "nominal"
+ROLES["attributes"][3] |= {"scale": "ordinal", "categories": ["low", "high"]}
+SCHEMA = Schema.from_dict(ROLES)
 
 
 def task(original=ORIGINAL, masked=MASKED, schema=SCHEMA):
@@ -76,36 +74,8 @@ def test_partners_are_compared_and_other_records_make_distributions_differ():
     # The last person has no grade in the original file, but in the masked one.
     assert [each.is_masked for each in found.values()] == [True, False, True, False, True]
     assert all(each.differs for each in found.values())
-
-
-def test_the_same_records_differ_only_where_they_are_masked():
     whole = ORIGINAL.assign(debt=[5.0, 6.0, 7.0, 9.0])
     assert [each.name for each in released(task(masked=whole)) if each.differs] == ["debt"]
-
-
-def test_codes_with_two_spellings_are_one_category():
-    schema = {"attributes": [{"name": "age", "role": "key"}, {"name": "code", "role": "confidential"}]}
-    schema["attributes"][1]["scale"] = "nominal"
-    original = pd.DataFrame({"age": [1.0, 2.0], "code": ["1", "2"]})
-    masked = pd.DataFrame({"age": [1.0, 3.0], "code": [1.0, 2.0]})
-    found = released(task(original, masked, Schema.from_dict(schema)))
-    assert (found[1].categories, found[1].is_masked) == (("1", "2"), False)
-
-
-def test_a_wrong_cell_of_a_confidential_attribute_is_told():
-    schema = Schema.from_dict(
-        {
-            "attributes": [
-                {"name": "age", "role": "key"},
-                {"name": "debt", "role": "confidential", "scale": "numeric"},
-            ]
-        }
-    )
-    original = pd.DataFrame({"age": [1.0, 2.0], "debt": ["1", "x"]})
-    assert unreadable(task(original, original, schema)) == (
-        "original, column 'debt', row 2: 'x' is not a number; fix it or choose other attributes"
-    )
-    assert unreadable(task()) is None
 
 
 BEFORE = pd.DataFrame(
@@ -128,57 +98,48 @@ AFTER = pd.DataFrame(
         "new": [0.0, 0.0, 0.0, 1.0],
     }
 )
-DECLARED = {
-    "attributes": [
-        {"name": "id", "role": "record-id"},
-        {"name": "age", "role": "key"},
-        {"name": "sex", "role": "key", "scale": "nominal"},
-        {"name": "left", "role": "key"},
-        {"name": "town", "role": "ignored"},
-        {"name": "new", "role": "ignored"},
-        {"name": "gone", "role": "ignored"},
-    ]
-}
 
 
-@pytest.fixture(scope="module")
-def found():
-    task = pair_task(BEFORE, AFTER, schema=DECLARED)
-    return ChangesOfColumns().take(task, Clock(None))
+def test_codes_with_two_spellings_are_one_category_and_a_wrong_cell_is_told():
+    schema = of_roles(age="key", code="confidential")
+    schema["attributes"][1]["scale"] = "nominal"
+    original = pd.DataFrame({"age": [1.0, 2.0], "code": ["1", "2"]})
+    masked = pd.DataFrame({"age": [1.0, 3.0], "code": [1.0, 2.0]})
+    found = released(task(original, masked, Schema.from_dict(schema)))
+    assert (found[1].categories, found[1].is_masked) == (("1", "2"), False)
+    schema["attributes"][1]["scale"] = "numeric"
+    wrong = original.assign(code=["1", "x"])
+    assert unreadable(task(wrong, wrong, Schema.from_dict(schema))) == (
+        "original, column 'code', row 2: 'x' is not a number; fix it or choose other attributes"
+    )
+    assert unreadable(task()) is None
 
 
-def test_every_column_of_both_files_is_listed_once(found):
-    names = [one.column for one in found.columns]
-    assert names == [*BEFORE.columns, "new"]
-    compared = [one.column for one in found.columns if one.compared]
-    assert compared == ["age", "sex", "left"]
-
-
-def test_changes_are_those_that_one_counts(found):
+def test_changes_are_those_that_one_counts():
+    roles = {
+        "id": "record-id",
+        **dict.fromkeys(("age", "sex", "left"), "key"),
+        **dict.fromkeys(("town", "new", "gone"), "ignored"),
+    }
+    schema = of_roles(**roles)
+    schema["attributes"][2]["scale"] = "nominal"
+    found = ChangesOfColumns().take(pair_task(BEFORE, AFTER, schema=schema), Clock(None))
     of = {one.column: one for one in found.columns}
-    deviation = np.std([10.0, 20.0, 30.0], ddof=1)
-    assert (of["age"].changed, of["age"].missing) == (1.0, 0.25)
-    assert of["age"].shift == pytest.approx(2.0 / deviation)
+    assert list(of) == [*BEFORE.columns, "new"]
+    assert [one.column for one in found.columns if one.compared] == ["age", "sex", "left"]
+    assert (of["age"].changed, of["age"].missing, of["age"].role) == (1.0, 0.25, "key")
+    assert of["age"].shift == pytest.approx(2.0 / np.std([10.0, 20.0, 30.0], ddof=1))
     assert (of["sex"].changed, of["sex"].missing, of["sex"].shift) == (0.5, 0.0, None)
     assert of["sex"].most_frequent == "f to m (2 records)"
-    assert (of["left"].changed, of["left"].shift) == (0.0, 0.0)
-    assert of["town"].changed == 0.0
+    assert (of["left"].changed, of["left"].shift, of["town"].changed) == (0.0, 0.0, 0.0)
     assert of["id"].note == "names records"
     assert (of["gone"].note, of["new"].note) == ("in the original file only", "in the masked file only")
     assert of["gone"].changed is None
-    assert of["age"].role == "key"
-
-
-def test_what_was_left_as_it_is_is_named(found):
     assert found.unchanged == ("left",)
     assert [finding.key for finding in found.findings] == ["values_changed", "left_alone"]
-    assert found.findings[0].value == pytest.approx(0.5)
-    assert found.findings[1].value == 1.0
+    assert [finding.value for finding in found.findings] == [pytest.approx(0.5), 1.0]
     assert "2 of 4 columns were changed, most of all age (100.0 % of the values)." in found.paragraph
     assert "left exactly as they are: left." in found.paragraph
-
-
-def test_nothing_changed():
     frame = pd.DataFrame({"A": [1.0, 2.0, 3.0]})
     same = ChangesOfColumns().take(pair_task(frame, frame), Clock(None))
     assert same.paragraph == "nothing was changed in any of 1 columns."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,7 +30,6 @@ from linkrisk.solver.measures.release_sequences import (
 )
 from linkrisk.solver.measures.releases import ReleasesRisk, SeveralReleases
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.worst_case.families import search_families
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +42,20 @@ def together(trio):
     return taken(trio[0], trio[1:])
 
 
+def searched(found, number, families):
+    """What a search of some families says is what stands in the rows of a number of releases."""
+    for family in families:
+        row, result = found.loc[number, family.aggregator], family.result
+        assert (row["low"], row["high"]) == (result.linked / 8, result.linked_upper_bound / 8)
+
+
 def test_together_is_a_fit_of_the_files_side_by_side(trio, together):
     original, *released = trio
     found = table(together)
     for count in (1, 2, 3):
-        for family in fit(*wide(original, released[:count]), aggregator="all", time_limit=None).families:
-            row = found.loc[count, family.aggregator]
-            assert row["attributes"] == 2 * count
-            assert (row["low"], row["high"]) == (
-                family.result.linked / 8,
-                family.result.linked_upper_bound / 8,
-            )
+        assert (found.loc[count]["attributes"] == 2 * count).all()
+        families = fit(*wide(original, released[:count]), aggregator="all", time_limit=None).families
+        searched(found, count, families)
 
 
 def test_the_rise_is_that_of_the_intervals(together):
@@ -86,23 +87,13 @@ def test_two_identical_releases_give_the_same_risk_as_one(way):
     assert (twice.verdict.low, twice.verdict.high) == (alone.verdict.low, alone.verdict.high)
 
 
-@pytest.mark.parametrize("way", Way)
-def test_that_holds_for_searches_that_were_cut_short(way):
-    """Nothing rises for certain and by nothing at most, although the worst case itself is not known."""
-    task = task_of(files(seed=5, releases=1))
-    cut = search_families(task.first, task.problems, task.request, Clock(1e-9))
-    assert not cut.proven
-    releases = Releases((task.files, task.files), aligned_groups(way, 2), task.first.options)
-    found = SeveralReleases().take(replace(task, worst=cut, releases=releases, _attacks={}), Clock(None))
-    assert [(risk.rise_low, risk.rise_high) for risk in found.risks] == [(0.0, 0.0)] * 2
-    assert found.at_worst == tuple(end / 8 for end in cut.interval)
-
-
 def test_without_time_for_all_releases_nothing_is_known_of_them():
     original, *released = files()
     found = risk(original, released, measures="releases", time_limit=1e-9, tolerated=0.99)
     assert list(found.not_measured) == ["releases"]
     assert (found.verdict.answer, found.verdict.high) == ("open", 1.0)
+    found = risk(original, released[0], measures="releases", aggregator="owa", time_limit=None)
+    assert found.not_measured == {"releases": "there is one release; masked can be given several times"}
 
 
 def test_a_release_of_other_attributes_is_put_beside():
@@ -168,28 +159,26 @@ def test_sources_of_one_release():
     lacking = original.assign(B=original["B"].where(original["id"] >= 2))
     assert found.worst.linked == fit(lacking, masked, id="id", time_limit=None).linked
     assert "original 1 with original 2: 2 of 8 records are not in every source" in found.notes
+    assert refusal(lambda: risk([original[["A"]], original[["B"]]], masked[["A", "B"]])) == (
+        "several original files are joined by the ids of their records: name the column with id, or give "
+        "one version for each release with versions=True"
+    )
 
 
 def test_two_grouped_releases_give_everybody_away():
     """Four persons in groups of two, paired otherwise in the second release: only intersecting finds them."""
     original = pd.DataFrame({"A": [0.0, 1.0, 0.0, 1.0], "B": [0.0, 0.0, 1.0, 1.0]})
-    rows = pd.DataFrame({"A": [0.0, 1.0, 0.0, 1.0], "B": [0.5, 0.5, 0.5, 0.5 + 1e-9]})
-    columns = pd.DataFrame({"A": [0.5, 0.5, 0.5, 0.5 + 1e-9], "B": [0.0, 0.0, 1.0, 1.0]})
-    first, second = rows[["A"]], columns[["B"]]
-    result = taken(
-        original,
-        [first, second],
-        releases="apart",
-        attributes=["A", "B"],
-        aggregator="weighted-mean",
-        row_by_row=True,
-    )
+    equal = [0.5, 0.5, 0.5, 0.5 + 1e-9]
+    first, second = original[["A"]].assign(B=equal)[["A"]], original[["B"]].assign(A=equal)[["B"]]
+    asked = {"releases": "apart", "attributes": ["A", "B"], "row_by_row": True}
+    result = taken(original, [first, second], aggregator="weighted-mean", **asked)
     assert table(result)["high"].max() == 0.5, "one of two equal records, by lot"
     assert result.verdict.low == 1.0, "intersecting is an attack, and the verdict knows it"
     assert "Who intersects candidates" in result["releases"].paragraph
     left = result["releases"].candidates_frame().set_index(["times", "number"])
-    assert left.loc[(1.0, 1), ["candidates", "alone", "expected", "lost"]].tolist() == [2.0, 0.0, 0.5, 0.0]
-    assert left.loc[(1.0, 2), ["candidates", "alone", "expected", "lost"]].tolist() == [1.0, 1.0, 1.0, 0.0]
+    left = left[["candidates", "alone", "expected", "lost"]]
+    assert left.loc[(1.0, 1)].tolist() == [2.0, 0.0, 0.5, 0.0]
+    assert left.loc[(1.0, 2)].tolist() == [1.0, 1.0, 1.0, 0.0]
 
 
 def test_a_family_that_cannot_take_all_attributes_says_so():
@@ -209,12 +198,6 @@ def test_a_family_that_cannot_take_all_attributes_says_so():
     assert table(result)["rise"].isna().tolist() == [False, True, True]
 
 
-def test_one_release_has_nothing_to_rise():
-    original, masked = files(releases=1)
-    found = risk(original, masked, measures="releases", aggregator="owa", time_limit=None)
-    assert found.not_measured == {"releases": "there is one release; masked can be given several times"}
-
-
 def test_bounds_hold_when_searches_are_cut_short(trio):
     original, *released = trio
     names = ("weighted-mean", "choquet")
@@ -231,37 +214,26 @@ def test_bounds_hold_when_searches_are_cut_short(trio):
         assert row["rise_low"] - 1e-12 <= whole.loc[at, "rise"] <= row["rise_high"] + 1e-12
 
 
+def both(first, second):
+    return [first, second]
+
+
 REFUSED = [
-    ({"measures": "worst-case"}, "several releases are given, and releases is not among the measures: add"),
-    ({"releases": "alone"}, "unknown way to attack releases 'alone': choose together or apart, or say"),
+    (both, {"measures": "worst-case"}, "several releases are given, and releases is not among the measures:"),
+    (both, {"releases": "alone"}, "unknown way to attack releases 'alone': choose together or apart, or say"),
     *(
-        (
-            {"releases": way},
-            f"releases={way!r} must have each of the releases 1 to 2 once: those that can be aligned "
-            "joined by +, the groups by commas",
-        )
+        (both, {"releases": way}, f"releases={way!r} must have each of the releases 1 to 2 once: those that")
         for way in ("1+1,2", "1", "1,2+3", "0,1,2")
     ),
     (
-        {"releases": "apart", "direction": "masked-to-original"},
+        both, {"releases": "apart", "direction": "masked-to-original"},
         "releases='apart' is about persons whom an intruder looks for in every release: leave direction out",
     ),
-    ({"versions": True}, "versions takes one original for each of several releases, not 1 for 2: give"),
-    ({"attributes": ["A", "C"]}, "original has no column 'C' (attribute); there are: A, B"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_what_is_refused(options, message):
-    original, *released = files()
-    assert refusal(lambda: risk(original, released, **options)).startswith(message)
-
-
-UNFIT = [
+    (both, {"versions": True}, "versions takes one original for each of several releases, not 1 for 2: give"),
+    (both, {"attributes": ["A", "C"]}, "original has no column 'C' (attribute); there are: A, B"),
     (lambda first, second: [first, second[:5]], {}, "original has 8 records and masked 2 has 5; name the"),
     (
-        lambda first, second: [first, second.rename(columns={"A": "C"})],
-        {},
+        lambda first, second: [first, second.rename(columns={"A": "C"})], {},
         "original does not have columns that masked 2 has: C; choose common columns with attributes",
     ),
     (
@@ -269,22 +241,13 @@ UNFIT = [
         {"attributes": ["A"]},
         "masked 2 has none of the attributes A; name some that it has in attributes, too",
     ),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("released", "options", "message"), UNFIT)
-def test_releases_that_do_not_fit(released, options, message):
+@pytest.mark.parametrize(("released", "options", "message"), REFUSED)
+def test_what_is_refused(released, options, message):
     original, *made = files()
     assert refusal(lambda: risk(original, released(*made), **options)).startswith(message)
-
-
-def test_sources_without_an_id():
-    original, first = files(releases=1)
-    assert refusal(lambda: risk([original[["A"]], original[["B"]]], first)) == (
-        "several original files are joined by the ids of their records: name the column with id, or "
-        "give "
-        "one version for each release with versions=True"
-    )
 
 
 def test_no_bound_is_carried_where_ties_are_shared():
@@ -375,23 +338,16 @@ def test_intersections_by_sets_of_python(seed):
     random = np.random.default_rng(seed)
     n, kinds = int(random.integers(2, 9)), int(random.integers(1, 5))
     releases = [
-        (random.integers(0, 4, (n, 2)).astype(float), random.integers(0, 4, (n, 2)).astype(float),
-         random.integers(0, kinds, n))
-        for _ in range(3)
-    ]  # fmt: skip
+        (*random.integers(0, 4, (2, n, 2)).astype(float), random.integers(0, kinds, n)) for _ in range(3)
+    ]
     found = intersections([release(*each) for each in releases], never, seed, (1.0, 1.5))
-    for w, width in enumerate((1.0, 1.5)):
-        for person in range(n):
-            left = set(range(kinds))
-            for at, (original, masked, mark) in enumerate(releases):
-                distances = [sum((original[person] - other) ** 2) for other in masked]
-                left &= {
-                    int(m)
-                    for m, d in zip(mark, distances, strict=True)
-                    if d <= width**2 * min(distances) + 1e-9
-                }
-                assert found.size[w, at, person] == len(left)
-                assert found.holds[w, at, person] == (int(mark[person]) in left)
+    for (w, width), person in itertools.product(enumerate((1.0, 1.5)), range(n)):
+        left = set(range(kinds))
+        for at, (original, masked, mark) in enumerate(releases):
+            distances = ((original[person] - masked) ** 2).sum(axis=1)
+            left &= set(mark[distances <= width**2 * distances.min() + 1e-9].tolist())
+            assert found.size[w, at, person] == len(left)
+            assert found.holds[w, at, person] == (int(mark[person]) in left)
 
 
 def test_whoever_runs_out_of_time_has_looked_at_some(monkeypatch):
@@ -434,19 +390,11 @@ def mixed(trio):
 
 def test_a_group_is_attacked_together_and_the_groups_apart(trio, mixed):
     original, *released = trio
-    found, measured = table(mixed), mixed["releases"]
+    found, measured, names = table(mixed), mixed["releases"], "weighted-mean,choquet"
     assert found["attacked"].tolist() == ["1", "1", "2", "2", "1+3", "1+3"]
-    searched = {1: released[:1], 2: released[1:2], 3: [released[0], released[2]]}
-    for number, some in searched.items():
-        for family in fit(
-            *wide(original, some), aggregator="weighted-mean,choquet", time_limit=None
-        ).families:
-            row = found.loc[number, family.aggregator]
-            assert (row["low"], row["high"]) == (
-                family.result.linked / 8,
-                family.result.linked_upper_bound / 8,
-            )
-    for name in ("weighted-mean", "choquet"):
+    for number, some in ((1, released[:1]), (2, released[1:2]), (3, [released[0], released[2]])):
+        searched(found, number, fit(*wide(original, some), aggregator=names, time_limit=None).families)
+    for name in names.split(","):
         low = found.xs(name, level=1)["low"]
         assert found.loc[(2, name), "rise"] == pytest.approx(max(low[1], low[2]) - low[1])
         assert found.loc[(3, name), "rise"] == pytest.approx(max(low[2], low[3]) - low[1])
@@ -454,8 +402,7 @@ def test_a_group_is_attacked_together_and_the_groups_apart(trio, mixed):
     assert (measured.way, measured.groups) == ("1+3,2", ((1, 3), (2,)))
     assert "3 releases, attacked as 1+3 and 2" in measured.paragraph
     assert "the first 2 releases alone allow" in measured.paragraph
-    words = [finding.words for finding in measured.findings]
-    assert "the worst of releases 1+3 and 2" in words
+    assert "the worst of releases 1+3 and 2" in [finding.words for finding in measured.findings]
 
 
 def test_identical_releases_in_a_group_or_in_two_are_one(trio):

@@ -14,7 +14,6 @@ import pytest
 from cli_runs import PAIR, refuse, run
 from fit_runs import frames as random_frames
 from key_tasks import GUIDE_KEYS, practice_guide
-from key_tasks import schema as key_schema
 from key_tasks import task_of as key_task
 from measure_runs import pair_task, task_of
 from refusals import refusal
@@ -29,8 +28,8 @@ from linkrisk.solver.measures.registry import MEASURES
 from linkrisk.solver.measures.risk import page_seconds
 from linkrisk.solver.measures.task import MeasureChoices
 from linkrisk.solver.measures.verdict_findings import Known, verdict_of
+from linkrisk.solver.report.findings import number_of, written
 from linkrisk.solver.run.clock import Clock
-from linkrisk.solver.run.errors import CancelledError, noted
 from linkrisk.solver.run.result import plain
 from linkrisk.solver.worst_case import families
 from linkrisk.solver.worst_case.families import search_families
@@ -105,18 +104,20 @@ def test_shared_ties_count_expected_links():
     assert strict.verdict.high >= shared.verdict.high
     by_key = {one.key: one for one in shared.verdict.findings}
     assert (by_key["without_lots"].low, by_key["without_lots"].high) == (0.0, 0.0)
+    twins = strict.worst.worst.details["tied"]["with_twins"]
+    assert twins > 0
+    assert f"worst case: {twins} records are nearest to several identical records" in strict.notes[-1]
+    assert not usual["worst-case"].notes
 
 
 def test_cheap_measures_come_first_and_are_shown_in_their_place():
-    began = []
-    names = ("references", "uniqueness", "information-loss")
-    found = risk(
-        *frames(),
-        measures=names,
-        aggregator="owa",
-        time_limit=None,
-        on_progress=lambda progress: began.append(progress.about) if progress.phase == "measures" else None,
-    )
+    began, names = [], ("references", "uniqueness", "information-loss")
+
+    def note(progress):
+        if progress.phase == "measures":
+            began.append(progress.about)
+
+    found = risk(*frames(), measures=names, aggregator="owa", time_limit=None, on_progress=note)
     assert began == ["uniqueness", "information-loss", "references"]
     assert list(found.measures) == list(found.details["measure_seconds"]) == list(names)
 
@@ -138,17 +139,6 @@ def test_what_surely_takes_longer_than_is_left_is_not_begun(limit, monkeypatch):
     assert list(found.measures) == ["information-loss"]
     reason = "no time was left for it; a longer time_limit would take it too"
     assert found.not_measured == {"uniqueness": reason}
-
-
-def test_identical_records_that_hide_links_are_said():
-    files = list(frames(grouped))
-    asked = {"measures": "worst-case", "aggregator": "weighted-mean", "time_limit": None}
-    found = risk(*files, ties="strict", **asked)
-    twins = found.worst.worst.details["tied"]["with_twins"]
-    assert twins > 0
-    assert f"worst case: {twins} records are nearest to several identical records" in found.notes[-1]
-    shared = risk(*files, **asked)
-    assert not shared["worst-case"].notes
 
 
 def test_what_one_measure_cannot_take_costs_no_other():
@@ -203,12 +193,6 @@ def test_a_family_that_fails_costs_no_other(monkeypatch):
     )
 
 
-@pytest.mark.parametrize("error", [CancelledError("cancelled"), RuntimeWarning("a warning")])
-def test_what_ends_all_is_raised(error):
-    with pytest.raises(type(error)):
-        noted(error)
-
-
 def test_a_measure_that_does_not_end_is_left_behind(monkeypatch):
     """It ends when the others have been taken: whoever waited for it would wait for ever."""
     over, began = threading.Event(), []
@@ -220,17 +204,15 @@ def test_a_measure_that_does_not_end_is_left_behind(monkeypatch):
 
     monkeypatch.setattr(type(MEASURES["uniqueness"]), "take", endless)
     monkeypatch.setattr(type(MEASURES["uniqueness"]), "cost", 0.0)
+    asked = {"measures": ["worst-case", "uniqueness"], "aggregator": "weighted-mean"}
     try:
-        found = risk(
-            *frames(), measures=["worst-case", "uniqueness"], aggregator="weighted-mean", time_limit=0.7
-        )
+        found = risk(*frames(), **asked, time_limit=0.7)
     finally:
         over.set()
     assert began
     assert "worst-case" in found.measures
-    assert found.not_measured["uniqueness"] == (
-        "it had not ended when its time was over; a longer time_limit would take it too"
-    )
+    reason = "it had not ended when its time was over; a longer time_limit would take it too"
+    assert found.not_measured["uniqueness"] == reason
 
 
 def test_reading_is_inside_the_limit_and_a_part_is_left_to_certificates(virtual_time, monkeypatch):
@@ -298,10 +280,6 @@ def test_a_fraction_serves_the_measures_of_keys():
     by_fraction = IndividualRiskOfKeys().take(task, Clock(None))
     assert by_fraction.weighted
     assert by_fraction.population.tolist() == (100.0 * by_fraction.frequency).tolist()
-    schema = key_schema({**dict.fromkeys(GUIDE_KEYS, "key"), "weight": "weight"}, weight="numeric")
-    alike = guide.assign(weight=100.0)
-    by_weight = IndividualRiskOfKeys().take(key_task(alike, alike, schema, row_by_row=True), Clock(None))
-    np.testing.assert_array_equal(by_fraction.risk, by_weight.risk)
     uniques = pair_task(guide, guide, **columns, choices=MeasureChoices(fraction=0.01))
     assert PopulationUniques().lacking(uniques) is None
     found = PopulationUniques().take(uniques, Clock(None))
@@ -335,19 +313,10 @@ def test_the_command_line(capsys):
     )  # fmt: skip
 
 
-def test_small_and_large_shares_do_not_look_like_ends(capsys):
-    del capsys
-    from linkrisk.solver.report.findings import written
-
+def test_shares_and_intervals_do_not_look_like_ends():
     assert written(0.0004, "share") == "0.04 %"
     assert written(0.9996, "share") == "99.96 %"
     assert written(12345.0, "persons") == "12,345 persons"
-
-
-def test_an_interval_without_an_upper_end_is_no_empty_one():
-    from linkrisk.solver.measures.base import jsonable
-    from linkrisk.solver.report.findings import number_of
-
     counted = Finding("worst", "worst case", 0.976, low=0.9731, kind=Kind.CONFIDENCE)
     assert number_of(jsonable(counted)).interval == "97.3 % or more, 95 % confidence"
 
@@ -358,9 +327,8 @@ FLOATS = [0.5, -0.0, 3.0, np.nan, np.inf, -np.inf, 1e300, 2.0**70, -7.0, 1e-9]
 @pytest.mark.parametrize(
     "values",
     [
-        np.array(FLOATS),
-        np.array([0.5, np.nan, 3.0, -np.inf], dtype=np.float32),
         np.array(FLOATS).reshape(5, 2),
+        np.array([0.5, np.nan, 3.0, -np.inf], dtype=np.float32),
         np.array([], dtype=np.float64),
         np.arange(6).reshape(2, 3),
         np.array([True, False]),

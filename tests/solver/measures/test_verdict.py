@@ -36,9 +36,6 @@ ends = st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)).map(sorted)
 keys = st.sampled_from(["worst_case", "without_lots", "attack_equal_weights", "releases"])
 
 
-SETTLES_NOTHING = ("without_lots", "no_bound")
-
-
 def about_links(key, low, high, tolerated=0.05, about=("weighted mean",), severity=None):
     severity = severity or severity_of(low, high, tolerated)
     found = VerdictFinding(key, severity, "", about, low, high)
@@ -84,6 +81,9 @@ NONE_OF = "no distance of the kind searched (weighted mean) re-identifies more t
 OTHERS = "and no other attack that was counted more than {} % (weighted mean)"
 
 
+OPEN = "is open, and a longer time limit may tell"
+
+
 @pytest.mark.parametrize(
     ("findings", "said"),
     [
@@ -100,7 +100,7 @@ OTHERS = "and no other attack that was counted more than {} % (weighted mean)"
         (
             [("worst_case", 0.04, 0.06)],
             "at worst between 4.0 % and 6.0 % of the records can be re-identified: whether that is within "
-            "the 5.0 % that are tolerated is open, and a longer time limit may tell",
+            f"the 5.0 % that are tolerated {OPEN}",
         ),
         (
             [("worst_case", 0.01, 0.01), ("no_bound", 0.02, None)],
@@ -109,7 +109,13 @@ OTHERS = "and no other attack that was counted more than {} % (weighted mean)"
     ],
 )
 def test_sentences(findings, said):
-    assert verdict([_graded(*one) for one in findings], 0.05).sentence == said
+    graded = []
+    for key, low, high in findings:
+        severity = severity_of(low, 1.0 if high is None else high, 0.05)
+        settles_nothing = key in ("without_lots", "no_bound")
+        severity = Severity.INFORMATION if settles_nothing else severity
+        graded.append(about_links(key, low, high, severity=severity))
+    assert verdict(graded, 0.05).sentence == said
 
 
 @pytest.mark.parametrize(
@@ -128,8 +134,7 @@ def test_sentences(findings, said):
         (
             (0.039, 0.039), (0.042, 0.054), 0.05,
             "at worst between 4.2 % and 5.4 % of the records, unweighted (3.9 % of the weighted records) can "
-            "be re-identified: whether that is within the 5.0 % that are tolerated is open, and a longer "
-            "time limit may tell",
+            f"be re-identified: whether that is within the 5.0 % that are tolerated {OPEN}",
         ),
         (
             (0.039, 0.039), (0.042, 0.054), 0.06,
@@ -152,13 +157,12 @@ def test_weighted_and_unweighted_shares_are_named_and_the_worse_decides(weighted
     assert list(grounds_of(json.loads(json.dumps(jsonable(made))))) == []
 
 
-def _graded(key, low, high):
-    """Findings that settle nothing are information."""
-    graded = severity_of(low, 1.0 if high is None else high, 0.05)
-    return about_links(key, low, high, severity=Severity.INFORMATION if key in SETTLES_NOTHING else graded)
-
-
 N = 40
+
+
+FALLEN: dict[str, Any] = {
+    "row_by_row": True, "measures": "worst-case", "aggregator": "owa", "tolerated": 0.5, "time_limit": None,
+}  # fmt: skip
 
 
 def released(columns: dict[str, list[Any]], roles: dict[str, Role]) -> dict[str, Any]:
@@ -169,17 +173,7 @@ def released(columns: dict[str, list[Any]], roles: dict[str, Role]) -> dict[str,
     masked = original.assign(**{name: draw.normal(size=N) for name in names})
     known = [Attribute(name, Role.KEY, Scale.NUMERIC) for name in names]
     schema = Schema((*known, *(Attribute(name, role) for name, role in roles.items())))
-    made = risk(
-        original,
-        masked,
-        schema=schema,
-        row_by_row=True,
-        measures="worst-case",
-        aggregator="owa",
-        tolerated=0.5,
-        time_limit=None,
-    )
-    found: dict[str, Any] = json.loads(made.to_json())
+    found: dict[str, Any] = json.loads(risk(original, masked, schema=schema, **FALLEN).to_json())
     return found
 
 
@@ -229,14 +223,8 @@ def test_names_in_digests_are_names(algorithm: str, column: str) -> None:
     original = pd.DataFrame({"turnover": draw.normal(size=N), "assets": draw.normal(size=N), "firm": FIRMS})
     masked = original[["turnover", "assets"]].assign(turnover=draw.normal(size=N), assets=draw.normal(size=N))
     masked[column] = [hashlib.new(algorithm, name.encode()).hexdigest()[:12] for name in FIRMS]
-    looked_up = {hashlib.new(algorithm, name.encode()).hexdigest()[:12]: name for name in original["firm"]}
-    attack = float((masked[column].map(looked_up) == original["firm"]).mean())
     schema = {"attributes": [{"name": "firm", "role": "identifier"}]}
-    found = risk(
-        original, masked, schema=schema, row_by_row=True, attributes=["turnover", "assets"],
-        measures="worst-case", aggregator="owa", tolerated=0.5, time_limit=None,
-    ).verdict  # fmt: skip
-    assert attack == 1.0
+    found = risk(original, masked, schema=schema, attributes=["turnover", "assets"], **FALLEN).verdict
     assert found.answer == "above"
     assert found.sentence.startswith(f"the release names 40 of 40 records: it has the column {column}")
 
@@ -253,10 +241,7 @@ def test_a_text_that_was_cut_stands_against_green() -> None:
     sets = [[set(text.lower().split()) for text in side] for side in (notes, cut)]
     alike = np.array([[len(one & other) / len(one | other) for other in sets[1]] for one in sets[0]])
     attack = int((alike.diagonal() > np.where(np.eye(N) == 1.0, -1.0, alike).max(axis=1)).sum())
-    found = risk(
-        original, masked, row_by_row=True, attributes=["turnover"], measures="worst-case", aggregator="owa",
-        tolerated=0.5, time_limit=None,
-    ).verdict  # fmt: skip
+    found = risk(original, masked, attributes=["turnover"], **FALLEN).verdict
     assert attack > N / 2
     assert found.answer == "open"
     assert f"whoever knows it finds {attack} of 40 records by that alone" in found.sentence

@@ -109,9 +109,6 @@ def test_progress_is_in_tasks(address):
     assert told[-1] in {f"{many} of {many} tasks" for many in range(2, 100)}
 
 
-# What goes wrong
-
-
 @pytest.mark.parametrize("way", ["all pairs", "passes"])
 def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, way):
     each, killed = Cluster.each, []

@@ -74,14 +74,12 @@ def test_every_linker_links_and_is_restored(name, direction):
 def test_without_a_curve_records_are_judged_the_same(name):
     whole, pair = linked_by(name)
     result, _ = linked_by(name, curve=False)
-    assert result.table == whole.table
-    assert result.parameters == whole.parameters
-    assert result.curve is None
     written = json.loads(result.to_json())
-    assert (written["precision_recall"], written["most_probable_claim"]) == (None, None)
     again = evaluate(*pair, parameters=written)
-    assert again.table == whole.table
-    assert again.link.curve is None
+    assert result.table == again.table == whole.table
+    assert result.parameters == whole.parameters
+    assert result.curve is again.link.curve is None
+    assert (written["precision_recall"], written["most_probable_claim"]) == (None, None)
 
 
 @dataclass(frozen=True)
@@ -114,21 +112,18 @@ class _Distances(LearnedLinker):
 @pytest.mark.parametrize("ties", ["strict", "share"])
 def test_one_evaluator_for_distances_and_scores(direction, ties):
     """A linker of one's own counts what `evaluate` counts for equal weights, with twins and other records."""
-    original, masked = together()
-    masked = masked.round(0)
-    masked.insert(0, "ID", range(60))
-    original.insert(0, "ID", range(60))
+    original, masked = (frame.assign(ID=range(60)) for frame in together())
+    frames = original.iloc[5:], masked.round(0).iloc[::-1].iloc[:50]
     chosen = {"direction": direction, "ties": ties, "id": "ID"}
-    frames = original.iloc[5:], masked.iloc[::-1].iloc[:50]
     result = link(*frames, method=_Euclid(), **chosen)
     weights = {"parameters": {"weights": dict.fromkeys("ABC", 1 / 3)}}
     expected = evaluate(*frames, parameters=weights, standardisation="none", **chosen)
     assert 2 < expected.linked < 45
     assert (result.linked, result.records) == (expected.linked, expected.records)
     assert result.details["expected_links"] == pytest.approx(expected.details["expected_links"])
-    ours, theirs = result.table.to_frame(), expected.table.to_frame()
-    for column in ("record", "linked", "rank", "ties"):
-        assert ours[column].tolist() == theirs[column].tolist()
+    columns = ["record", "linked", "rank", "ties"]
+    ours, theirs = (each.table.to_frame()[columns].to_dict("list") for each in (result, expected))
+    assert ours == theirs
 
 
 def test_scales_and_missing_values():
@@ -146,57 +141,45 @@ def test_scales_and_missing_values():
     assert result.linked > 5
 
 
+def in_words():
+    return [frame.assign(B=np.where(frame["B"] > 0, "high", "low")) for frame in together()]
+
+
+def changed(row, **values):
+    original, masked = together()
+    for name, value in values.items():
+        original[name] = original[name].astype(object if isinstance(value, str) else float)
+        original.loc[row, name] = value
+    return original, masked
+
+
+LISTED = {"attributes": [{"name": "B", "scale": "nominal", "categories": ["low"]}]}
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("files", "options", "message"),
     [
-        ({"method": "prl", "parameters": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
-        ({"method": "prl", "original_attributes": ["A"]}, "prl compares attributes that both files have"),
-        ({"method": "owa", "attributes": ["A"]}, "owa compares files without attributes in common"),
-        ({"method": "prl", "attributes": ["A", "X"]}, "original has no column 'X'"),
-        ({"method": "prl", "attributes": ["A", "A"]}, "the attribute 'A' is given twice"),
-        ({"method": "prl", "nominal": ["X"]}, "nominal: 'X' is not among the attributes to compare"),
-        ({"method": "prl", "id": "A"}, "original and masked have no id in common in column 'A'"),
-        ({"method": "bayes"}, "bayes links files without attributes in common, and both have 'A'"),
+        (together, {"parameters": {"alpha": 1}}, "prl takes no alpha; it takes compare, "),
+        (together, {"original_attributes": ["A"]}, "prl compares attributes that both files have"),
+        (together, {"method": "owa", "attributes": ["A"]}, "owa compares files without attributes in common"),
+        (together, {"attributes": ["A", "X"]}, "original has no column 'X'"),
+        (together, {"attributes": ["A", "A"]}, "the attribute 'A' is given twice"),
+        (together, {"nominal": ["X"]}, "nominal: 'X' is not among the attributes to compare"),
+        (together, {"id": "A"}, "original and masked have no id in common in column 'A'"),
+        (together, {"method": "bayes"}, "bayes links files without attributes in common, and both have 'A'"),
+        (apart, {}, "original has no attribute in common with the other file"),
+        (lambda: changed(2, A=np.inf), {}, "original, column 'A', row 3: 'inf' is not a finite number"),
+        (
+            lambda: changed(1, A="much"),
+            {"schema": {"attributes": [{"name": "A"}]}},
+            "original, column 'A', row 2: 'much' is not a finite number",
+        ),
+        (in_words, {"ordinal": ["B"]}, "the ordinal attribute 'B' has categories in words"),
+        (in_words, {"schema": LISTED}, "original, column 'B', row"),
     ],
 )
-def test_bad_requests(options, message):
-    assert refusal(lambda: link(*together(), **options)).startswith(message)
-
-
-def test_nothing_in_common():
-    with pytest.raises(UsageError, match="original has no attribute in common with the other file"):
-        link(*apart(), method="prl")
-
-
-def test_infinite_values_and_words_where_numbers_belong():
-    original, masked = together()
-    original.loc[2, "A"] = np.inf
-    with pytest.raises(DataError, match="original, column 'A', row 3: 'inf' is not a finite number"):
-        link(original, masked, method="prl")
-    schema = {"attributes": [{"name": "A"}]}
-    words = masked.astype({"A": object})
-    words.loc[1, "A"] = "much"
-    with pytest.raises(DataError, match="masked, column 'A', row 2: 'much' is not a finite number"):
-        link(masked, words, method="prl", schema=schema)
-
-
-def test_categories_outside_the_schema_and_words_without_an_order():
-    original, masked = together()
-    for frame in (original, masked):
-        frame["B"] = np.where(frame["B"] > 0, "high", "low")
-    listed = {"attributes": [{"name": "B", "scale": "nominal", "categories": ["low"]}]}
-    with pytest.raises(DataError, match=r"column 'B', row .*'high' is none of the categories in the schema"):
-        link(original, masked, method="prl", schema=listed)
-    with pytest.raises(DataError, match="the ordinal attribute 'B' has categories in words"):
-        link(original, masked, method="prl", ordinal=["B"])
-
-
-def test_options_of_distances_are_not_for_linkers():
-    result, pair = linked_by("prl")
-    with pytest.raises(
-        UsageError, match="the parameters is the result of a linker, which takes no aggregator"
-    ):
-        evaluate(*pair, parameters=result.to_dict(), aggregator="owa")
+def test_bad_requests(files, options, message):
+    assert refusal(lambda: link(*files(), **{"method": "prl", **options})).startswith(message)
 
 
 def test_a_threshold_leaves_links_out():
@@ -210,22 +193,9 @@ def test_a_threshold_leaves_links_out():
 
 
 def test_huge_weights_are_shares_like_others():
-    frames = together()
-    huge, small = (
-        link(*frames, method="dbrl", parameters={"weights": (("A", 2 * unit), ("B", unit), ("C", unit))})
-        for unit in (8e307, 1.0)
-    )
-    assert huge.parameters == small.parameters
-    assert huge.linked == small.linked
-
-
-def test_loadings_that_overflow_are_refused():
-    result, pair = linked_by("zscore")
-    written = result.to_dict()
-    loadings = written["parameters"]["loadings"]
-    loadings["queries"] = dict.fromkeys(loadings["queries"], 1e300)
-    with pytest.raises(UsageError, match="these are not parameters of zscore"):
-        evaluate(*pair, parameters=written)
+    weights = [{"weights": (("A", 2 * unit), ("B", unit), ("C", unit))} for unit in (8e307, 1.0)]
+    huge, small = (link(*together(), method="dbrl", parameters=each) for each in weights)
+    assert (huge.parameters, huge.linked) == (small.parameters, small.linked)
 
 
 def test_numbers_as_text_are_numbers_where_the_other_file_has_numbers():
@@ -241,6 +211,19 @@ def test_a_column_of_missing_values_is_no_evidence(name):
     assert link(*frames, method=name, **training).records == 60
 
 
+def test_what_is_written_of_linkers_is_not_for_distances_nor_for_overflow():
+    result, pair = linked_by("prl")
+    message = "the parameters is the result of a linker, which takes no aggregator"
+    with pytest.raises(UsageError, match=message):
+        evaluate(*pair, parameters=result.to_dict(), aggregator="owa")
+    result, pair = linked_by("zscore")
+    written = result.to_dict()
+    loadings = written["parameters"]["loadings"]
+    loadings["queries"] = dict.fromkeys(loadings["queries"], 1e300)
+    with pytest.raises(UsageError, match="these are not parameters of zscore"):
+        evaluate(*pair, parameters=written)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -249,12 +232,11 @@ def test_a_column_of_missing_values_is_no_evidence(name):
     ],
 )
 def test_a_column_of_missing_values_cannot_be_compared(name, message):
-    assert refusal(
-        lambda: link(*(frame.assign(A=np.nan) for frame in together()), method=name, attributes=list("ABC"))
-    ).startswith(message)
-    found = link(*(frame.assign(A=np.nan) for frame in together()), method=name)
-    assert found.to_dict()["attributes"] == ["B", "C"]
-    assert "not compared: A (ignored, as it has no value)" in " ".join(found.to_dict()["notes"])
+    files = [frame.assign(A=np.nan) for frame in together()]
+    assert refusal(lambda: link(*files, method=name, attributes=list("ABC"))).startswith(message)
+    found = link(*files, method=name).to_dict()
+    assert found["attributes"] == ["B", "C"]
+    assert "not compared: A (ignored, as it has no value)" in " ".join(found["notes"])
 
 
 def test_numbers_that_became_texts_and_dates_that_became_years_are_known_to_linkers():
