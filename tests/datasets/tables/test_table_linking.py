@@ -43,7 +43,6 @@ def made(by, trees, **more):
 
 
 def relations(table):
-    """The relations as sets of cells by their codes, whatever their order."""
     codes = ["/".join(row) for row in table.codes.itertuples(index=False)]
     found: dict[int, set[tuple[str, float]]] = {}
     for one, cell, factor in zip(table.relation, table.cell, table.coefficient, strict=True):
@@ -52,7 +51,6 @@ def relations(table):
 
 
 def frames():
-    """Hierarchies as frames, one of them of another library, and its codes in another way."""
     frame = pd.read_csv("county.csv")
     polars = pytest.importorskip("polars")
     return frame, polars.from_pandas(frame), pd.read_csv("levels.csv")
@@ -79,7 +77,6 @@ def test_codes_of_frames_may_be_numbers():
 
 @pytest.mark.parametrize("file", ["county.csv", "county.hrc", "levels.csv"])
 def test_relations_follow_from_codes(file):
-    """In whatever form the hierarchy is, and whatever the order of the lines."""
     whole = made(["region", "size"], {"region": "county.csv"}).stored()
     cells = whole.cells.drop(columns="respondents").sample(frac=1, random_state=1).reset_index(drop=True)
     table = open_table(cells, hierarchies={"region": file})
@@ -110,15 +107,12 @@ def test_a_hierarchy_as_a_tree_and_as_linked_tables():
 
 
 def test_a_variable_grouped_in_two_ways():
-    """Regions by county and by zone: every cell is the sum of its records, all relations hold."""
     table = made(["region", "size"], {"region": ["county.csv", "zone.csv"]})
     cells = table.cells.set_index(["region", "size"])
     inside = FIRMS["region"].isin(["N2", "S2", "S3"])
     assert cells.loc[("remote", "Total"), "value"] == FIRMS["turnover"][inside].sum()
-    assert (
-        cells.loc[("S", "big"), "value"]
-        == FIRMS["turnover"][FIRMS["region"].str.startswith("S") & (FIRMS["size"] == "big")].sum()
-    )
+    inside = FIRMS["region"].str.startswith("S") & (FIRMS["size"] == "big")
+    assert cells.loc[("S", "big"), "value"] == FIRMS["turnover"][inside].sum()
     stored = table.stored()
     tables = [made(["region", "size"], {"region": file}) for file in ("county.csv", "zone.csv")]
     linked = link_tables(tables)
@@ -130,18 +124,12 @@ def test_a_variable_grouped_in_two_ways():
 
 
 def test_tables_of_different_variables_share_their_margins():
-    tables = [
-        made(["region", "size"], {"region": "county.csv"}),
-        made(["region", "branch"], {"region": "county.csv"}),
-    ]
+    tables = [made(["region", other], {"region": "county.csv"}) for other in ("size", "branch")]
     linked = link_tables(tables)
     assert linked.by == ("region", "size", "branch")
     assert len(linked) == 8 * 4 + 8 * 4 - 8
-    assert {tuple(row) for row in linked.codes.to_numpy()[-3:]} == {
-        ("S3", "Total", "01"),
-        ("S3", "Total", "02"),
-        ("S3", "Total", "05"),
-    }
+    last = {tuple(row) for row in linked.codes.to_numpy()[-3:]}
+    assert last == {("S3", "Total", branch) for branch in ("01", "02", "05")}
     result = suppress_table(linked)
     assert result.protected
     alone = [suppress_table(table).pattern.bound for table in tables]
@@ -151,10 +139,7 @@ def test_tables_of_different_variables_share_their_margins():
 def test_common_cells_with_different_values():
     one, other = (made(["region", "size"], {}).stored().cells for _ in range(2))
     other = other.assign(value=other["value"] * 2)
-    message = (
-        r"the common cell region=Total, size=Total is \d+ in the frame of cells and \d+ in the frame of "
-        r"cells, a difference of \d+; linked tables have the same values in their common cells \(\d+ differ\)"
-    )
+    message = r"the common cell region=Total, size=Total is \d+ in the frame of cells and \d+ in the frame of"
     with pytest.raises(DataError, match=message):
         link_tables([open_table(one), open_table(other)])
 
@@ -165,10 +150,7 @@ def test_common_cells_with_different_numbers_of_respondents():
     )
     other = cells.assign(respondents_published=[9, 3, 6])
     beside = "the frame of cells, column 'respondents_published'"
-    message = (
-        f"the common cell a=x is 4 in {beside} and 3 in {beside}, a difference of -1; linked tables have the "
-        r"same values in their common cells \(2 differ\)"
-    )
+    message = f"the common cell a=x is 4 in {beside} and 3 in {beside}, a difference of -1; linked tables"
     with pytest.raises(DataError, match=message):
         link_tables([open_table(cells), open_table(other)])
     joined = link_tables([open_table(cells), open_table(cells)])
@@ -176,17 +158,9 @@ def test_common_cells_with_different_numbers_of_respondents():
 
 
 def test_the_stricter_of_two_statuses_holds():
-    cells = pd.DataFrame(
-        {
-            "a": ["Total", "x", "y"],
-            "value": [5, 2, 3],
-            "status": ["s", "u", "z"],
-            "lower_protection": [0, 1, 0],
-        }
-    )
-    other = cells.assign(
-        status=["z", "s", "s"], lower_protection=[0, 0, 0], upper_bound=[9, 9, 4], cost=[1, 2, 3]
-    )
+    cells = pd.DataFrame({"a": ["Total", "x", "y"], "value": [5, 2, 3], "status": list("suz")})
+    cells = cells.assign(lower_protection=[0, 1, 0])
+    other = cells.assign(status=list("zss"), lower_protection=0, upper_bound=[9, 9, 4], cost=[1, 2, 3])
     linked = link_tables([open_table(cells), open_table(other)])
     assert linked.status.tolist() == ["z", "u", "z"]
     assert linked.numbers["lower_protection"].tolist() == [0, 1, 0]
@@ -197,9 +171,9 @@ def test_the_stricter_of_two_statuses_holds():
 @pytest.mark.parametrize(
     ("cells", "more", "message"),
     [
-        ({"a": ["T", "x"], "value": [1, 1]}, {}, "column 'a': no cell has the code 'Total' of the total;"),
+        ({"a": ["T", "x"], "value": [1, 1]}, {}, "column 'a': no cell has the code 'Total' of the total"),
         ({"a": ["Total", "x", "x"], "value": [1, 1, 1]}, {}, "row 3: the cell a=x stands in row 2 already"),
-        ({"a": ["Total", "x"], "value": [2, 1]}, {}, r"a: Total = x\) does not add up: its terms sum to -1"),
+        ({"a": ["Total", "x"], "value": [2, 1]}, {}, r"relation 0 \(a: Total = x\) does not add up: its"),
         ({"value": [1, 1]}, {}, "give its relations, or columns of codes before 'value', or say which these"),
         ({"a": ["Total", "x"], "value": [1, 1]}, {"by": ["b"]}, "has no column 'b'; there are: a, value"),
         ({"a": ["Total", "x"], "value": [1, 1]}, {"totals": {"b": "T"}}, "'b' is no column of codes; these"),
@@ -240,7 +214,6 @@ def test_parquet_and_polars_come_back(tmp_path):
 
 
 def test_several_tables_of_the_same_microdata(tmp_path):
-    """As many tables linked; what respondents contribute is numbered by the joined cells."""
     by = [["region", "size"], ["branch", "size"]]
     tables = make_tables(FIRMS, by, response="turnover", rules=["p=20"], hierarchies={"region": "county.csv"})
     assert repr(tables).startswith("MadeTables(2 tables, 44 cells, ")
@@ -259,7 +232,6 @@ def test_several_tables_of_the_same_microdata(tmp_path):
 
 @pytest.fixture
 def turnover():
-    """Activity by legal form, and activity by size: cells of one to three firms are sensitive."""
     if DATA is None:
         pytest.skip("needs public data: set LINKRISK_DATA to its folder")
     folder = Path(DATA)
@@ -278,7 +250,6 @@ def turnover():
 
 
 def test_published_tables_of_turnover_are_linked(turnover):
-    """One table, each cell of activities once; and what is said where one of them does not add up."""
     linked = link_tables(turnover)
     assert len(linked) == 406 + 414 - 113
     assert linked.by == ("ACTIVITY", "CJ", "SIZE")
@@ -299,7 +270,6 @@ SIDES = {"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [-1, 1, 1]}
 
 
 def regions(total="T"):
-    """A table by region, with a sensitive one."""
     frame = pd.DataFrame({"region": [total, "N", "S"], "value": [10, 4, 6], "status": ["s", "u", "m"]})
     frame = frame.assign(lower_protection=[0, 1, 0], upper_protection=[0, 1, 0], upper_bound=20)
     return open_table(frame, totals={"region": total})
@@ -312,13 +282,8 @@ def ages(total="T", **more):
 
 
 def both(total="T"):
-    """By region and age; what it shows gives the north away."""
-    rows = [
-        (region, age, value)
-        for region, values in (("N", (4, 1, 3)), ("S", (6, 2, 4)), (total, (10, 3, 7)))
-        for age, value in zip((total, "young", "old"), values, strict=True)
-    ]
-    frame = pd.DataFrame(rows, columns=["region", "age", "value"]).assign(status="s")
+    codes = {"region": np.repeat(["N", "S", total], 3), "age": [total, "young", "old"] * 3}
+    frame = pd.DataFrame({**codes, "value": [4, 1, 3, 6, 2, 4, 10, 3, 7], "status": "s"})
     return open_table(frame, totals={"region": total, "age": total})
 
 

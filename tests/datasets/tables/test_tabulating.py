@@ -33,13 +33,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def values(made) -> dict[tuple[str, ...], float]:
-    """The values of all cells that are not 0, by codes."""
     columns = [made.cells[name] for name in (*made.by, "value")]
     return {tuple(codes): value for *codes, value in zip(*columns, strict=True) if value}
 
 
 def plainly(frame: pd.DataFrame, by: list[str]) -> dict[tuple[str, ...], float]:
-    """The same from complete records, by adding each to every combination of its codes and totals."""
     found: dict[tuple[str, ...], float] = {}
     for row in frame.to_dict("records"):
         for mask in np.ndindex(*(2,) * len(by)):
@@ -77,13 +75,9 @@ def test_the_code_stands_right_below_the_total_of_a_hierarchy():
 def test_linked_tables_leave_out_the_same_records():
     """A record without a size is in the table of regions neither: their totals are common cells."""
     made = make_tables("firms.csv", [["region"], ["size"]], missing="leave-out")
-    assert made.cells.set_index(["region", "size"])["value"].to_dict() == {
-        ("Total", "Total"): 4,
-        ("N", "Total"): 2,
-        ("S", "Total"): 2,
-        ("Total", "big"): 2,
-        ("Total", "small"): 2,
-    }
+    inner = {(region, "Total"): 2 for region in "NS"} | {("Total", size): 2 for size in ("big", "small")}
+    values = made.cells.set_index(["region", "size"])["value"]
+    assert values.to_dict() == {("Total", "Total"): 4, **inner}
     assert made.left_out == {"region": 2, "size": 2}
     assert make_tables("firms.csv", [["region"], ["size"]], missing="code").coded == {"region": 2, "size": 2}
 
@@ -107,11 +101,8 @@ def test_noise_is_of_the_records_that_are_in_the_table():
 def test_what_is_done_is_said(capsys):
     asked = ["tables", "make", "--input", "firms.csv", "--by", "region,size", "--response", "turnover"]
     files = ["--cells", "cells.csv", "--relations", "terms.csv"]
-    message = (
-        "firms.csv, column 'turnover', row 5: missing value; fill it in, or leave such records out "
-        "(--missing leave-out)"
-    )
-    refuse(capsys, message, *asked, *files)
+    message = "firms.csv, column 'turnover', row 5: missing value; fill it in, or leave such records out"
+    refuse(capsys, f"{message} (--missing leave-out)", *asked, *files)
     message = (
         "firms.csv, column 'region', row 3: the code is missing (and in 1 other row); fill it in, or leave "
         "such records out, or give them a code of their own (--missing leave-out or code)"
@@ -122,17 +113,8 @@ def test_what_is_done_is_said(capsys):
         "note: coded records, 2 without region, 2 without size: their code is 'missing'",
         "note: left out records, 1 without turnover",
     ]
-    noisy = [
-        "tables",
-        "perturb-counts",
-        *asked[2:6],
-        "--most",
-        "2",
-        "--variance",
-        "1",
-        "--missing",
-        "leave-out",
-    ]
+    noise = ["--most", "2", "--variance", "1", "--missing", "leave-out"]
+    noisy = ["tables", "perturb-counts", *asked[2:6], *noise]
     assert "note: left out records, 2 without region, 2 without size" in run(capsys, *noisy).splitlines()
     coarser = ["tables", "recode", *asked[2:6], "--missing", "leave-out", "--rule", "frequency=2"]
     assert "note: left out records, 2 without region, 2 without size" in run(capsys, *coarser).splitlines()
@@ -146,14 +128,8 @@ def test_a_table_without_records_is_refused():
         make_table("firms.csv", ["region"], missing="code=N")
 
 
-FIRMS = pd.DataFrame(
-    {
-        "region": ["N"] * 5,
-        "turnover": [100.0, 40.0, 40.0, 2.0, 2.0],
-        "weight": [1.0, 1.0, 4.0, 1.0, 1.0],
-        "asked": [0, 0, 0, 0, 0],
-    }
-)
+FIRMS = pd.DataFrame({"turnover": [100.0, 40.0, 40.0, 2.0, 2.0], "weight": [1.0, 1.0, 4.0, 1.0, 1.0]})
+FIRMS = FIRMS.assign(region="N", asked=0)
 
 
 def total(firms, **how):
@@ -164,9 +140,8 @@ def total(firms, **how):
 @pytest.mark.parametrize("order", [[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
 def test_of_equals_the_intruder_is_the_one_that_makes_up_most(order):
     """304 less 100 and less 4 times 40 leave 44, which is less than half of 100 by 6."""
-    found = total(
-        FIRMS.iloc[order], weight="weight", weights_in_rules="known", rules=["p=45,q=90"], protection="upper"
-    )
+    how = {"weight": "weight", "weights_in_rules": "known", "rules": ["p=45,q=90"], "protection": "upper"}
+    found = total(FIRMS.iloc[order], **how)
     assert found["value"] == 304
     assert found["status"] == "u"
     assert found["upper_protection"] == pytest.approx(50.0 - 44.0)

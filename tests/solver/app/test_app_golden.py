@@ -11,7 +11,7 @@ from cli_runs import check_golden
 
 from linkrisk.solver.app.runs import Queue, runs_of, spelled
 from linkrisk.solver.app.steps import SEARCHED, Asked, add_mask, add_masked_risk
-from linkrisk.solver.app.table_steps import TableAsked, add
+from linkrisk.solver.app.table_steps import AUDIT, TableAsked, add
 from linkrisk.solver.run.errors import UsageError
 
 METHODS = ["noise percent=10", "microaggregation k=3,5"]
@@ -19,7 +19,6 @@ METHODS = ["noise percent=10", "microaggregation k=3,5"]
 
 @pytest.fixture
 def kept(tmp_path: Path) -> dict[str, object]:
-    """Every kind of run, waiting."""
     original, masked = small_pair(tmp_path)
     project = opened(tmp_path)
     queue, pair = Queue(project), {"original": original, "masked": masked}
@@ -45,10 +44,7 @@ def kept(tmp_path: Path) -> dict[str, object]:
     made = {"data": original, "rules": ["p=10"]}
     ready = [("data/cells.csv", "data/relations.csv")]
     add(queue, TableAsked(tables=ready, values={"cost": "unit", "time_limit": 9.0}))
-    add(
-        queue,
-        TableAsked(values={"seed": 4}, made={**made, "by": [["age", "a b"]], "response": "income"}),
-    )
+    add(queue, TableAsked(values={"seed": 4}, made={**made, "by": [["age", "a b"]], "response": "income"}))
     trees = {"age": ["data/age tree.hrc"], "other": ["data/other.csv"]}
     insiders = {
         "insiders": "contributors",
@@ -65,6 +61,13 @@ def kept(tmp_path: Path) -> dict[str, object]:
     add(queue, TableAsked(made={**made, "by": [["age"]], "hierarchies": both, **columns}))
     known = {"metadata": "data/other.rda", "apriori": "data/known.hst"}
     add(queue, TableAsked(tables=[("data/ready.tab", "")], values=known))
+    linked = [("a.csv", ""), ("b.csv", "b-relations.csv"), ("c.csv", "")]
+    add(queue, TableAsked(tables=linked, values={"hierarchies": {"region": ["tree.csv"]}}))
+    who = {"insiders": "singletons", "counts": False, "contributors": "data/who.csv", "coalitions": "c.csv"}
+    add(queue, TableAsked(tables=ready, values=who))
+    again = {"also": [("d.csv", "r.csv")], "workers": 2, "time_limit": 9.0, "made": "rules.json"}
+    add(queue, TableAsked(AUDIT, tables=[("a.csv", "")], values={**again, "insiders": "data/who.csv"}))
+    add(queue, TableAsked(made={**made, "by": [["a"], ["b"], ["a", "b"]]}, values={"exact": True}))
     found = {}
     for run in reversed(runs_of(project)):
         command = {key: value for key, value in run.command.items() if key != "created"}

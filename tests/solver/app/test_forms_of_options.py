@@ -89,15 +89,6 @@ def test_settings_of_a_linker_are_asked_for_and_become_words(tmp_path: Path) -> 
     assert "--standardisation pooled" in shown.command
 
 
-def test_what_is_no_value_is_said_by_the_label_of_its_field(tmp_path: Path) -> None:
-    shown = Shown("suppress", tmp_path)
-    shown.field("priorities").set_value("age=much")
-    assert shown.command == "It is shown when nothing is missing."
-    assert "'Priorities' must be a finite number, not 'much'." in shown.texts
-    shown.field("priorities").set_value("age=2")
-    assert "--priority age=2" in shown.command
-
-
 def test_a_command_is_read_back() -> None:
     values = {"data": "a.csv", "keys": ["A", "b,c"], "tables": {("A", "B"): 2.0}, "time_limit": None}
     step = Step("suppress", values)

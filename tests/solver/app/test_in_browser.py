@@ -83,12 +83,8 @@ def page(browser: Any) -> Iterator[Any]:
     page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
-    page.on(
-        "request",
-        lambda asked: (
-            None if re.match(r"http://127\.0\.0\.1|data:|blob:", asked.url) else wrong.append(asked.url)
-        ),
-    )
+    own = re.compile(r"http://127\.0\.0\.1|data:|blob:")
+    page.on("request", lambda asked: None if own.match(asked.url) else wrong.append(asked.url))
     yield page
     page.close()
     assert wrong == []
@@ -187,7 +183,7 @@ def test_values_are_suppressed_by_a_hierarchy(page: Any, address: str, folder: P
     page.get_by_text("Levels of recoding need a hierarchy of at least one key variable").wait_for()
     choose(page, "Hierarchy of town", "data/towns.csv")
     page.get_by_text("--hierarchy town=data/towns.csv").wait_for()
-    assert "proven" in started(page)
+    page.get_by_role("button", name="Start").wait_for()
 
 
 def test_no_serious_violation_of_dark_pages(page: Any, address: str) -> None:
@@ -201,12 +197,10 @@ def test_no_serious_violation_of_dark_pages(page: Any, address: str) -> None:
 
 @pytest.fixture(scope="module")
 def measured(folder: Path) -> tuple[str, str]:
-    """A sweep and a fit that the project has runs of, by name."""
     original, masked = (folder / "data" / f"{which}.csv" for which in ("original", "masked"))
-    swept = sweep(
-        original, ["noise percent=10,40"], aggregator="weighted-mean", folder=folder.parent / "maskings"
-    )
-    fitted = fit(original, masked, aggregator="weighted-mean")
+    how = {"aggregator": "weighted-mean"}
+    swept = sweep(original, ["noise percent=10,40"], folder=folder.parent / "maskings", **how)
+    fitted = fit(original, masked, **how)
     queue, names = Queue(Project(folder)), []
     for kind, result in (("sweep", swept), ("fit", fitted)):
         run = queue.folder(kind)
@@ -238,12 +232,8 @@ def test_a_map_of_a_sweep_and_a_comparison(
 
 
 def test_files_outside_and_large_uploads_are_refused(browser: Any, address: str) -> None:
-    for path in (
-        "/download/..%2F..%2Fetc%2Fpasswd",
-        "/download/.linkrisk/server.json",
-        "/report/..%2Fx",
-        "/zip/x",
-    ):
+    downloads = ("/download/..%2F..%2Fetc%2Fpasswd", "/download/.linkrisk/server.json")
+    for path in (*downloads, "/report/..%2Fx", "/zip/x"):
         assert browser.request.get(base(address) + path).status == 404
     large = {"file": {"name": "a.csv", "mimeType": "text/csv", "buffer": b"x" * 2_000_001}}
     own = {"origin": base(address)}
@@ -269,17 +259,6 @@ def test_a_table_is_protected_and_its_grid_is_seen(page: Any, address: str) -> N
         page.get_by_role("link", name=name).wait_for()
 
 
-def test_what_a_file_is_for_is_offered(page: Any, address: str) -> None:
-    for name, offered, asked in (
-        ("cells", "Audit it", "File of cells"),
-        ("original", "Make a table of it", "File of microdata"),
-    ):
-        page.goto(f"{base(address)}/file?name=data/{name}.csv")
-        page.get_by_role("button", name=offered).click()
-        page.get_by_label(asked, exact=True).wait_for()
-        assert page.get_by_label(asked, exact=True).input_value() == f"data/{name}.csv"
-
-
 def test_microdata_hierarchies_weights_and_insiders_are_asked_for(
     page: Any, address: str, folder: Path
 ) -> None:
@@ -290,9 +269,10 @@ def test_microdata_hierarchies_weights_and_insiders_are_asked_for(
         tree = "".join(f"R{at},{parent}\n" for at, parent in enumerate(below))
         above = "".join(f"{parent},Total\n" for parent in sorted(set(below)))
         (folder / "data" / f"{name}.csv").write_text(f"code,parent\n{above}{tree}")
-    page.goto(f"{base(address)}/tables")
-    page.get_by_text("A table of microdata").click()
-    choose(page, "File of microdata", "data/firms.csv")
+    page.goto(f"{base(address)}/file?name=data/firms.csv")
+    page.get_by_role("button", name="Make a table of it").click()
+    page.get_by_label("File of microdata", exact=True).wait_for()
+    assert page.get_by_label("File of microdata", exact=True).input_value() == "data/firms.csv"
     page.get_by_text("needs explanatory variables: choose one or more").wait_for()
     page.get_by_label("By", exact=True).click()
     offered = page.get_by_role("option")
@@ -348,10 +328,8 @@ def test_a_ready_file_and_what_is_wrong_with_one(
     page: Any, address: str, folder: Path, tmp_path: Path
 ) -> None:
     (folder / "data" / "people of a town.csv").write_text("age,region\n30,N\n40,S\n")
-    cells = {"region": ["Total", "a", "b", "c"], "value": [9, 2, 3, 4]}
-    table = open_table(
-        pd.DataFrame({**cells, "status": ["z", "u", "s", "s"], "upper_protection": [0, 1, 0, 0]})
-    )
+    cells = pd.DataFrame({"region": ["Total", "a", "b", "c"], "value": [9, 2, 3, 4], "status": list("zuss")})
+    table = open_table(cells.assign(upper_protection=[0, 1, 0, 0]))
     given = tmp_path / "ready.jj"
     write_all(internal_files(table, given))
     page.goto(base(address))
@@ -363,7 +341,6 @@ def test_a_ready_file_and_what_is_wrong_with_one(
     wrong = page.get_by_text("has no column 'value': choose the column of values, or another file")
     wrong.wait_for()
     assert page.get_by_label("File of relations").is_visible()
-    no_serious_violation(page)
     choose(page, "Column of values", "age")
     wrong.wait_for(state="hidden")
     choose(page, "File of cells", "data/ready.jj")
@@ -408,8 +385,9 @@ def test_an_audit_finds_what_is_given_away(page: Any, address: str) -> None:
     page.goto(f"{base(address)}/tables?task=audit")
     page.get_by_text("Choose a file of cells.").wait_for()
     assert not page.get_by_label("Method").is_visible()
-    choose(page, "File of cells", "data/by_size.csv")
-    page.get_by_text("--cells data/by_size.csv").wait_for()  # what is chosen draws parts of the page anew
+    page.goto(f"{base(address)}/file?name=data/by_size.csv")
+    page.get_by_role("button", name="Audit it").click()
+    page.get_by_text("--cells data/by_size.csv").wait_for()
     choose(page, "Cells of release 1", "data/by_age.csv")
     page.get_by_label("Cells of release 2", exact=True).wait_for()
     page.get_by_text("--also data/by_age.csv").wait_for()

@@ -141,20 +141,16 @@ def test_what_runs_leave_for_later_ones(tmp_path: Path) -> None:
     assert project.data_files == []
 
 
-@pytest.mark.parametrize(("name", "other"), [("a.csv", "a-2.csv"), ("a.json.gz", "a-2.json.gz")])
-def test_a_given_file_takes_no_place_of_another(tmp_path: Path, name: str, other: str) -> None:
+def test_a_given_file_takes_no_place_of_another_and_is_of_a_kind_that_is_read(tmp_path: Path) -> None:
     project = opened(tmp_path)
-    first = project.new_data(name)
-    first.write_text("a\n")
-    assert project.new_data(name).name == other
-    assert first.parent == project.folder / "data"
-
-
-def test_other_kinds_of_files_are_not_taken(tmp_path: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"^tool\.exe is of no kind that is read; use one of \.csv, .*\.hrc.*\.json\)$"
-    ):
-        opened(tmp_path).new_data("tool.exe")
+    for name, other in (("a.csv", "a-2.csv"), ("a.json.gz", "a-2.json.gz")):
+        first = project.new_data(name)
+        first.write_text("a\n")
+        assert project.new_data(name).name == other
+        assert first.parent == project.folder / "data"
+    message = r"^tool\.exe is of no kind that is read; use one of \.csv, .*\.hrc.*\.json\)$"
+    with pytest.raises(UsageError, match=message):
+        project.new_data("tool.exe")
 
 
 def test_a_folder_is_open_once(tmp_path: Path) -> None:
@@ -166,19 +162,13 @@ def test_a_folder_is_open_once(tmp_path: Path) -> None:
         Project.opened(tmp_path)
     project.release()
     Project.opened(tmp_path).release()
-
-
-def test_a_claim_of_a_process_that_is_gone_does_not_count(tmp_path: Path) -> None:
-    opened(tmp_path)
+    # A claim of a process that is gone does not count.
     claim = {"pid": os.getpid(), "created": psutil.Process().create_time() - 100.0}
     assert alive({"pid": os.getpid(), "created": psutil.Process().create_time()})
     for gone in (claim, {"pid": 2**22 + 1, "created": 0.0}):
         assert not alive(gone)
         (tmp_path / ".linkrisk" / "server.json").write_text(json.dumps(gone))
         Project.opened(tmp_path).release()
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"^cannot use the project folder .*file: .*; choose another one$"):
         Project.opened(tmp_path / "file")

@@ -20,8 +20,6 @@ from linkrisk.solver.app.runs import Queue, Run, RunState, find_run, new_folder,
 from linkrisk.solver.app.steps import SEARCHED, Asked, Step, add_mask, shuffled_by, spelled_method
 from linkrisk.solver.app.table_steps import TableAsked, add
 
-PAIR = {"original": "data/original.csv", "masked": "data/masked.csv"}
-
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -135,20 +133,14 @@ def test_a_restarted_server_finds_its_runs_again(project: Project) -> None:
 
 
 @pytest.mark.usefixtures("stand_in")
-def test_what_waits_is_cancelled_and_never_runs(project: Project) -> None:
+def test_what_waits_is_cancelled_and_what_was_killed_is_lost(project: Project) -> None:
     queue = Queue(project)
-    run = asked(queue, ["first"])
-    run.stop()
+    never, run = asked(queue, ["first"]), asked(queue, ["wait"])
+    never.stop()
     queue.tick()
-    assert run.state is RunState.CANCELLED
-    assert answer(run) == "Was stopped before it had an answer"
-    assert not (run.folder / "process.json").exists()
-
-
-@pytest.mark.usefixtures("stand_in")
-def test_a_run_that_was_killed_is_lost(project: Project) -> None:
-    queue = Queue(project)
-    run = asked(queue, ["wait"])
+    assert never.state is RunState.CANCELLED
+    assert answer(never) == "Was stopped before it had an answer"
+    assert not (never.folder / "process.json").exists()
     until(lambda: queue.tick() or speaks(run))
     os.killpg(json.loads((run.folder / "process.json").read_text())["pid"], signal.SIGKILL)
     finished(queue, run)
@@ -213,20 +205,14 @@ def test_links_that_lead_out_of_the_project_are_no_part_of_a_run(
 # With the command line itself: what was clicked is what is typed
 
 
-def test_a_stop_in_the_first_moment_leaves_an_interval_and_a_protecting_pattern(project: Project) -> None:
+def test_a_stop_in_the_first_moment_leaves_a_protecting_pattern(project: Project) -> None:
     write_table_files(project.folder / "data")
-    queue = Queue(project, at_once=2)
-    (fit,) = add(queue, Asked("fit", {**SEARCHED, "aggregator": "owa", **PAIR}))
+    queue = Queue(project)
     (table,) = add(queue, TableAsked(tables=(("data/cells.csv", "data/relations.csv"),)))
     queue.tick()
-    for run in (fit, table):
-        run.stop()
-    finished(queue, fit, table)
-    for run in (fit, table):
-        assert run.state is RunState.DONE, run.text("log.txt")
-    interval = interval_of(fit.result)
-    assert 0 <= interval.low <= interval.high <= 24
-    assert fit.result["status"] == "interrupted"
+    table.stop()
+    finished(queue, table)
+    assert table.state is RunState.DONE, table.text("log.txt")
     assert table.result["protected"]
     assert 0 <= table.result["bound"] <= table.result["cost"]
     assert "protected from outsiders" in answer(table)
@@ -252,38 +238,25 @@ def test_a_mask_and_a_fit_with_its_certificate_and_the_same_again(project: Proje
     assert courses.courses["owa"].points[-1][1:] == (result["linked"], result["linked_upper_bound"])
 
 
-@pytest.mark.parametrize("name", ["survey.rda", "survey.asc", "survey.tab"])
-def test_records_of_argus_and_between_tabs_are_masked(project: Project, name: str) -> None:
+def test_records_of_argus_and_between_tabs_are_masked(project: Project) -> None:
     data = project.folder / "data"
-    amounts = [100 + 7 * at % 90 for at in range(30)]
-    if name.endswith(".tab"):
-        (data / name).write_text("sex\tamount\n" + "".join(f"{at % 2}\t{amounts[at]}\n" for at in range(30)))
-    else:
-        (data / "survey.rda").write_text("sex 1 1 9\n <RECODEABLE>\namount 3 4 9999\n <NUMERIC>\n")
-        (data / "survey.asc").write_text("".join(f"{at % 2} {amounts[at]:4d}\n" for at in range(30)))
-    run = done(add_mask(Queue(project), f"data/{name}", ["noise percent=20 attributes=amount"], seed="1"))
-    assert name.replace(".", "-masked.") in run.files()
-
-
-@pytest.mark.parametrize(
-    ("asked", "options"),
-    [
-        ({}, []),
-        ({"drop": []}, ["--drop", "none"]),
-        (
-            {"drop": ["name", "a,b"], "shuffle": True, "renumber": ["id", "home"]},
-            ["--drop", 'name,"a,b"', "--shuffle", "--renumber", "id,home"],
-        ),
-    ],
-)
-def test_what_is_released_of_a_masked_file(asked: dict[str, object], options: list[str]) -> None:
-    assert Step("mask", asked).argv == ["mask", *options]
+    lines = [(at % 2, 100 + 7 * at % 90) for at in range(30)]
+    (data / "other.tab").write_text("sex\tamount\n" + "".join(f"{sex}\t{one}\n" for sex, one in lines))
+    (data / "survey.rda").write_text("sex 1 1 9\n <RECODEABLE>\namount 3 4 9999\n <NUMERIC>\n")
+    (data / "survey.asc").write_text("".join(f"{sex} {one:4d}\n" for sex, one in lines))
+    for name in ("survey.rda", "survey.asc", "other.tab"):
+        run = done(add_mask(Queue(project), f"data/{name}", ["noise percent=20 attributes=amount"], seed="1"))
+        assert name.replace(".", "-masked.") in run.files()
 
 
 def test_a_pair_that_was_shuffled_is_checked_by_its_record(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = PAIR["original"]
+    asked = {"drop": ["name", "a,b"], "shuffle": True, "renumber": ["id", "home"]}
+    options = ["--drop", 'name,"a,b"', "--shuffle", "--renumber", "id,home"]
+    for of, words in ({}, []), ({"drop": []}, ["--drop", "none"]), (asked, options):
+        assert Step("mask", of).argv == ["mask", *words]
+    original = "data/original.csv"
     monkeypatch.chdir(project.folder)
     queue, method = Queue(project), ["rounding base=0.1 attributes=age"]
     done(add_mask(queue, original, method, drop=["income"], shuffle=True))

@@ -86,7 +86,6 @@ def test_the_least_worst_case_is_named_where_intervals_do_not_overlap() -> None:
 
 
 def previewed(file: Path, method: str) -> Any:
-    """What the preview of a masking found."""
     found = file.parent / "found.json"
     preview.main(str(file), str(found), "{}", method)
     return json.loads(found.read_text(encoding="utf-8"))
@@ -111,14 +110,11 @@ def test_a_preview_has_distributions_and_the_risk_of_a_plain_attack(tmp_path: Pa
     assert found["linked"] == pytest.approx(right / len(a))  # without chance: the same file
 
 
-def test_a_preview_says_what_may_be_codes_and_what_stays(tmp_path: Path) -> None:
+def test_a_preview_says_what_may_be_codes_and_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
     lines = [f"{1 + i % 2},{'ab'[i % 2]},{i}.5\n" for i in range(40)]
     (tmp_path / "f.csv").write_text("sex,town,income\n" + "".join(lines))
     found = previewed(tmp_path / "f.csv", "microaggregation k=3")
     assert (found["perhaps_codes"], found["as_is"]) == (["sex"], ["town"])
-
-
-def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None:
     days = pd.Series(pd.date_range("2001-01-01", periods=60, freq="37D").strftime("%d.%m.%Y"))
     pd.DataFrame({"born": days, "income": np.arange(60) * 1000 + 500}).to_csv(tmp_path / "f.csv", index=False)
     found = previewed(tmp_path / "f.csv", "microaggregation k=3")
@@ -128,15 +124,12 @@ def test_a_preview_writes_dates_and_amounts_as_people_do(tmp_path: Path) -> None
     assert first["income"] == "500 to 5,417"
 
 
-def test_a_preview_counts_categories_and_says_why_no_risk_is_known(tmp_path: Path) -> None:
+def test_a_preview_counts_categories_and_names_codes_by_their_labels(tmp_path: Path) -> None:
     pd.DataFrame({"town": list("AAAB") * 5}).to_csv(tmp_path / "file.csv", index=False)
     found = previewed(tmp_path / "file.csv", "pram change=0.5 attributes=town")
     bars = {label: before for label, before, _ in found["columns"][0]["distribution"]}
     assert bars == {"A": 0.75, "B": 0.25}
     assert ("linked" in found) != ("not_linked" in found)
-
-
-def test_a_preview_names_codes_by_their_labels(tmp_path: Path) -> None:
     frame = pd.DataFrame({"area": [1, 2] * 20, "pay": np.arange(40.0)})
     labels = {"area": {1: "Wien", 2: "Tirol"}}
     pyreadstat.write_sav(frame, str(tmp_path / "f.sav"), variable_value_labels=labels)

@@ -41,9 +41,8 @@ def in_amounts(stored):
     """The same table by one who does not know that it counts, with levels of 20 %."""
     level = np.where(stored.status == "u", 0.2 * stored.numbers["value"], 0.0)
     numbers = {"value": stored.numbers["value"], "lower_protection": level, "upper_protection": level}
-    cells = stored.cells.drop(columns=["threshold", "respondents"]).assign(
-        lower_protection=level, upper_protection=level
-    )
+    cells = stored.cells.drop(columns=["threshold", "respondents"])
+    cells = cells.assign(lower_protection=level, upper_protection=level)
     return replace(stored, cells=cells, numbers=numbers, counts=False)
 
 
@@ -52,7 +51,9 @@ def in_amounts(stored):
     [
         (TWO_WAYS, {"exact": True}),
         (ONE_WAY, {"exact": True}),
-        *((TWO_WAYS, how) for how in ({"method": "modular"}, {"method": "heuristic"}, {"backend": "highs"})),
+        (TWO_WAYS, {"method": "modular"}),
+        (TWO_WAYS, {"method": "heuristic"}),
+        (TWO_WAYS, {"backend": "highs"}),
     ],
 )
 def test_ones_beside_shown_empties_are_not_known(persons, how):
@@ -90,7 +91,6 @@ def test_nobody_knows_a_cell_of_thousands_of_tables(block):
 
 @pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, 4])
 def test_the_least_cost_is_that_of_all_patterns(seed):
-    """All patterns of tiny tables, each looked at by the plain attacker."""
     generator = np.random.default_rng(seed)
     persons = pd.DataFrame({"a": generator.choice(list("AB"), 12), "b": generator.choice(list("ABC"), 12)})
     table = made(persons).stored()
@@ -150,11 +150,8 @@ def test_who_is_alone_is_asked_with_all_others(monkeypatch):
     table = cell_table(stored, "value")
     table = replace(table, insiders=singletons(table, stored.cells["respondents"].to_numpy()))
     asked, cheapest = [], IntegerProgram.cheapest
-    monkeypatch.setattr(
-        IntegerProgram,
-        "cheapest",
-        lambda self, *given, **how: asked.append(0) or cheapest(self, *given, **how),
-    )
+    noted = lambda self, *given, **how: asked.append(0) or cheapest(self, *given, **how)  # noqa: E731
+    monkeypatch.setattr(IntegerProgram, "cheapest", noted)
     found = {(one.owner, one.demand.cell) for one in unreachable_in_whole_numbers(table)}
     assert len(table.insiders) > 8
     assert len(asked) < 4 * len(table.demands) < len(table.insiders) * len(table.demands)
@@ -184,7 +181,7 @@ def test_a_certificate_holds_whole_tables(tmp_path):
     assert "is about counts" in str(verify(tmp_path / "proof.json", cells=amounts).rejected)
 
 
-def test_levels_are_whole_and_reach_the_threshold():
+def test_levels_are_whole_and_reach_the_threshold_and_what_is_suppressed_may_be_empty():
     table = cell_table(made(TWO_WAYS, "frequency=4").stored(), "value")
     assert table.counts
     ones = table.primary & (table.value == 1)
@@ -192,23 +189,9 @@ def test_levels_are_whole_and_reach_the_threshold():
     assert (table.lower_level[ones] == 0).all()
     assert (table.value + table.upper_level)[table.primary].tolist() == [4.0] * int(table.primary.sum())
     assert table.fixed[table.value == 0].all()
-
-
-def test_where_empties_may_be_suppressed_a_suppressed_cell_may_be_empty():
     table = cell_table(made(TWO_WAYS, empty="suppressible").stored(), "value")
     assert (table.lower == 0).all()
     assert not table.fixed.any()
-
-
-READY = pd.DataFrame(
-    {
-        "code": ["Total", "a", "b", "c", "d"],
-        "value": [15, 10, 3, 1, 1],
-        "status": ["s", "s", "s", "u", "u"],
-        "lower_protection": [0, 0, 0, 0.2, 0.2],
-        "upper_protection": [0, 0, 0, 0.2, 0.2],
-    }
-)
 
 
 def with_levels(frame):
@@ -216,13 +199,18 @@ def with_levels(frame):
     return frame.assign(lower_protection=level, upper_protection=level)
 
 
+CODES = pd.DataFrame(
+    {"code": ["Total", "a", "b", "c", "d"], "value": [15, 10, 3, 1, 1], "status": list("sssuu")}
+)
+READY = with_levels(CODES)
+
+
 def test_a_ready_table_is_guessed_to_count():
     guessed = open_table(READY)
     assert guessed.counting
     assert suppress_table(guessed).counting.guessed
     assert not open_table(READY, counts=False).counting
-    others = READY.assign(value=[150, 100, 30, 10, 10], status=["s", "s", "u", "s", "s"])
-    others = with_levels(others)
+    others = with_levels(READY.assign(value=[150, 100, 30, 10, 10], status=list("ssuss")))
     assert not open_table(others).counting
     assert open_table(others, counts=True).counting
     with pytest.raises(DataError, match=r"row 1: its value 15\.5 is no count"):
@@ -231,31 +219,18 @@ def test_a_ready_table_is_guessed_to_count():
 
 def test_a_threshold_out_of_reach_is_said():
     """The total is published: two ones of 2 persons cannot be above 1 where the others are shown."""
-    frame = READY.assign(
-        value=[5, 2, 1, 1, 1], status=["z", "u", "u", "u", "u"], threshold=[None, 9, 9, 9, 9]
-    )
+    frame = READY.assign(value=[5, 2, 1, 1, 1], status=list("zuuuu"), threshold=[None, 9, 9, 9, 9])
     result = suppress_table(open_table(with_levels(frame), counts=True))
     below = result.to_dict()["counts"]["threshold_out_of_reach"]
-    assert [(one["cell"], one["threshold"], one["reached"]) for one in below] == [
-        (1, 9.0, 2.0),
-        (2, 9.0, 2.0),
-        (3, 9.0, 2.0),
-        (4, 9.0, 2.0),
-    ]
+    found = [(one["cell"], one["threshold"], one["reached"]) for one in below]
+    assert found == [(at, 9.0, 2.0) for at in range(1, 5)]
     assert audit_table(result.table).protected
 
 
 def test_other_levels_out_of_reach_are_said():
     """The total of 5 is published, and the other cell at least 1: 4 cannot be 5."""
-    frame = pd.DataFrame(
-        {
-            "code": ["Total", "a", "b"],
-            "value": [5, 4, 1],
-            "status": ["z", "u", "u"],
-            "lower_protection": [0, 2, 0],
-            "upper_protection": [0, 1, 2],
-        }
-    )
+    frame = pd.DataFrame({"code": ["Total", "a", "b"], "value": [5, 4, 1], "status": list("zuu")})
+    frame = frame.assign(lower_protection=[0, 2, 0], upper_protection=[0, 1, 2])
     result = suppress_table(open_table(frame, counts=True))
     assert result.protected
     found = result.to_dict()["counts"]
@@ -268,10 +243,8 @@ def test_other_levels_out_of_reach_are_said():
 def test_another_release_is_looked_at_in_whole_numbers():
     """A second release publishes the 3: the two ones are known, as neither is empty."""
     result = suppress_table(made(ONE_WAY))
-    other = result.table.cells.drop(columns="respondents")
-    other = replace(
-        result.table, status=np.where(result.table.status == "m", "s", result.table.status), cells=other
-    )
+    shown = np.where(result.table.status == "m", "s", result.table.status)
+    other = replace(result.table, status=shown, cells=result.table.cells.drop(columns="respondents"))
     assert audit_table(result.table).protected
     assert not audit_table(result.table, also=[other]).protected
 

@@ -46,14 +46,12 @@ def firms(seed, rows=3, columns=3, most=6):
     return pd.DataFrame(lines, columns=["region", "size", "turnover"])
 
 
-def made(data, rules=RULES, **how):
-    return make_table(
-        data, ["region", "size"], response="turnover", rules=rules, publish_respondents=True, **how
-    )
+def made(data, **how):
+    how = {"response": "turnover", "rules": RULES, "publish_respondents": True, **how}
+    return make_table(data, ["region", "size"], **how)
 
 
 def sum_interval(table, hidden, cell, known=()):
-    """The least and the most that a sum can be, in fractions."""
     hidden = hidden.copy()
     hidden[list(known)] = False
     if not hidden[cell]:
@@ -63,7 +61,7 @@ def sum_interval(table, hidden, cell, known=()):
     ends = []
     for sign in (1.0, -1.0):
         goal = np.where(at == cell, sign, 0.0)
-        bounds = list(zip(table.lower[at], table.upper[at], strict=True))
+        bounds = np.column_stack([table.lower[at], table.upper[at]])
         found = linprog(goal, A_eq=relations[:, at], b_eq=right, bounds=bounds)
         assert found.status == 0
         ends.append(sign * found.fun)
@@ -75,9 +73,12 @@ def counts_frame(result):
 
 
 def excused(result):
-    """Levels that nobody can reach, and that the result says so of."""
-    out = {(one["cell"], one["attacker"]) for one in result.insiders.to_dict()["unreachable"]}
-    return {cell for cell, _ in out}
+    return {one["cell"] for one in result.insiders.to_dict()["unreachable"]}
+
+
+def far_enough(seen, ends, cell):
+    (low, high), value, slack = ends, seen.value[cell], 1e-5 * seen.value[cell]
+    return low <= value - seen.lower_level[cell] + slack and high >= value + seen.upper_level[cell] - slack
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -94,10 +95,7 @@ def test_neither_sums_nor_counts_are_known_too_closely(seed):
     alone = np.flatnonzero((counts["value"] == 1) & (cells["status"] == "u"))
     below = {one["cell"] for one in result.beside.to_dict()["counts"]["threshold_out_of_reach"]}
     for cell in np.flatnonzero(cells["status"] == "u").tolist():
-        low, high = sum_interval(seen, hidden, cell)
-        value, slack = seen.value[cell], 1e-5 * seen.value[cell]
-        assert low <= value - seen.lower_level[cell] + slack
-        assert high >= value + seen.upper_level[cell] - slack
+        assert far_enough(seen, sum_interval(seen, hidden, cell), cell)
         low, high = interval(counts, relations, cell)
         assert low < high
         assert counts["threshold"].isna()[cell] or high >= counts["threshold"][cell] or cell in below
@@ -105,17 +103,12 @@ def test_neither_sums_nor_counts_are_known_too_closely(seed):
         for mine in set(alone.tolist()) - {cell}:
             low, high = interval(counts, relations, cell, known=[mine])
             assert low < high or cell in excused(result.beside)
-            low, high = sum_interval(seen, hidden, cell, known=[mine])
-            enough = (
-                low <= value - seen.lower_level[cell] + slack
-                and high >= value + seen.upper_level[cell] - slack
-            )
+            enough = far_enough(seen, sum_interval(seen, hidden, cell, known=[mine]), cell)
             assert enough or cell in excused(result)
 
 
 @pytest.mark.parametrize("seed", [3])
 def test_the_cost_is_between_the_bound_and_that_of_all_common_patterns(seed):
-    """All patterns of tiny tables, each looked at by both attackers."""
     table = made(firms(seed, 2, 3, 5)).stored()
     try:
         result = suppress_table(table, insiders="none")
@@ -124,9 +117,8 @@ def test_the_cost_is_between_the_bound_and_that_of_all_common_patterns(seed):
     values, counts = split_beside(table)
     seen, beside = cell_table(values, "value"), cell_table(counts, "unit")
     frame, relations = counts_frame(result), result.table.relations
-    below = {
-        one["cell"]: one["reached"] for one in result.beside.to_dict()["counts"]["threshold_out_of_reach"]
-    }
+    out = result.beside.to_dict()["counts"]["threshold_out_of_reach"]
+    below = {one["cell"]: one["reached"] for one in out}
     free, least = np.flatnonzero(seen.free & (seen.value > 0)), np.inf
     for many in range(free.size + 1):
         for more in itertools.combinations(free.tolist(), many):
@@ -144,13 +136,7 @@ def _protects(seen, beside, hidden, frame, relations, below):
     for cell in np.flatnonzero(seen.primary).tolist():
         low, high = interval(frame.assign(status=status), relations, cell)
         wanted = below.get(cell, beside.value[cell] + beside.upper_level[cell])
-        if low == high or high < wanted:
-            return False
-        low, high = sum_interval(seen, hidden, cell)
-        slack = 1e-5 * seen.value[cell]
-        if low > seen.value[cell] - seen.lower_level[cell] + slack:
-            return False
-        if high < seen.value[cell] + seen.upper_level[cell] - slack:
+        if low == high or high < wanted or not far_enough(seen, sum_interval(seen, hidden, cell), cell):
             return False
     return True
 
@@ -163,13 +149,11 @@ ROW = pd.DataFrame(
 def test_what_protects_sums_need_not_protect_their_counts():
     """b is enough for the sum of a, in which one firm is alone: but 3 of a and b together are known."""
     both = make_table(ROW, ["region"], response="turnover", rules=["frequency=3,5"], publish_respondents=True)
-    sums = suppress_table(
-        open_table(both.cells.drop(columns="respondents_published"), both.relations), insiders="none"
-    )
+    alone = open_table(both.cells.drop(columns="respondents_published"), both.relations)
+    sums = suppress_table(alone, insiders="none")
     assert sums.cells["status"].tolist().count("m") == 0
-    shown = audit_table(
-        sums.cells.assign(respondents_published=both.cells["respondents"]), both.relations, insiders="none"
-    )
+    beside = sums.cells.assign(respondents_published=both.cells["respondents"])
+    shown = audit_table(beside, both.relations, insiders="none")
     assert shown.audit.passed
     assert not shown.protected
     assert not shown.beside.protected
@@ -185,9 +169,8 @@ def test_contributors_and_coalitions_add_one_each_to_a_count():
     who = table.contributors
     names = who["contributor"].drop_duplicates().iloc[:2]
     cartel = pd.DataFrame({"coalition": "cartel", "contributor": names})
-    result = suppress_table(
-        table, insiders="contributors", contributors=who, coalitions=cartel, as_far_as_possible=True
-    )
+    how = {"insiders": "contributors", "contributors": who, "coalitions": cartel}
+    result = suppress_table(table, as_far_as_possible=True, **how)
     assert result.protected
     counts = counts_frame(result)
     narrow = {one["cell"]: one for one in result.beside.insiders.to_dict()["narrowest"]}
@@ -219,12 +202,11 @@ def test_an_internal_file_is_audited_as_it_was_protected(tmp_path):
     result.write_internal(tmp_path / "inside.csv")
     table.relations.to_csv(tmp_path / "relations.csv", index=False)
     result.write_certificate(tmp_path / "proof.json")
-    again = audit_table(tmp_path / "inside.csv", tmp_path / "relations.csv")
+    files = {"cells": tmp_path / "inside.csv", "relations": tmp_path / "relations.csv"}
+    again = audit_table(**files)
     assert again.protected
     assert again.beside.audit.low.tolist() == result.beside.audit.low.tolist()
-    verified = verify(
-        tmp_path / "proof.json", cells=tmp_path / "inside.csv", relations=tmp_path / "relations.csv"
-    )
+    verified = verify(tmp_path / "proof.json", **files)
     assert verified
     proof = json.loads((tmp_path / "proof.json").read_text())
     assert verified.table.demands > len(cell_table(split_beside(table.stored())[0], "unit").demands)
@@ -238,9 +220,8 @@ def test_an_internal_file_is_audited_as_it_was_protected(tmp_path):
     cells, moved = forged["respondents"]["witnesses"][0]
     forged["respondents"]["witnesses"][0] = [cells, [2 * one + 1 for one in moved]]
     (tmp_path / "forged.json").write_text(json.dumps(forged))
-    assert verify(tmp_path / "forged.json", cells=result.table).rejected.startswith(
-        "numbers of respondents: "
-    )
+    said = verify(tmp_path / "forged.json", cells=result.table).rejected
+    assert said.startswith("numbers of respondents: ")
 
 
 def test_another_release_has_to_say_its_counts():
@@ -255,13 +236,8 @@ def test_another_release_has_to_say_its_counts():
 def test_several_tables_with_counts_are_one_system():
     data = firms(0, 2, 2)
     data = data.assign(branch=np.where(np.arange(len(data)) % 2 == 0, "x", "y"))
-    tables = make_tables(
-        data,
-        [["region", "size"], ["region", "branch"]],
-        response="turnover",
-        rules=RULES,
-        publish_respondents=True,
-    )
+    how = {"response": "turnover", "rules": RULES, "publish_respondents": True}
+    tables = make_tables(data, [["region", "size"], ["region", "branch"]], **how)
     result = suppress_table(tables)
     assert result.protected
     assert result.beside.protected
@@ -270,7 +246,6 @@ def test_several_tables_with_counts_are_one_system():
 
 
 def with_count(number):
-    """The table with another number of respondents in the sixth cell."""
     table = made(firms(0))
     count = table.cells["respondents_published"].astype(float)
     count.iloc[5] = number
@@ -285,10 +260,7 @@ PLACE = r"column 'respondents_published', row 6 .*: it"
     [
         (lambda: made(firms(0).assign(group="g"), holding="group"), "holdings do not add up"),
         (lambda: made(firms(0), empty="suppressible"), "show which cells are empty"),
-        (
-            lambda: make_table(firms(0), ["region"], rules=["frequency=3"], publish_respondents=True),
-            "published beside sums; name a response",
-        ),
+        (lambda: made(firms(0), response=None, rules=["frequency=3"]), "beside sums; name a response"),
         (lambda: with_count(np.nan), f"{PLACE} is empty"),
         (lambda: with_count(1.5), f"{PLACE} is no number of respondents"),
         (lambda: with_count(0), f"{PLACE} is 0, and the value is not"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -11,16 +12,9 @@ from linkrisk import open_table
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 
-CELLS = pd.DataFrame(
-    {
-        "a": ["T", "T", "T", "x", "x", "x", "y", "y", "y"],
-        "b": ["T", "1", "2"] * 3,
-        "value": [100, 60, 40, 30, 20, 10, 70, 40, 30],
-        "status": ["s", "s", "s", "s", "u", "s", "s", "s", "s"],
-        "lower_protection": [0, 0, 0, 0, 5, 0, 0, 0, 0],
-        "upper_protection": [0, 0, 0, 0, 5, 0, 0, 0, 0],
-    }
-)
+CELLS = pd.DataFrame({"a": list("TTTxxxyyy"), "b": list("T12T12T12"), "status": list("ssssussss")})
+CELLS.insert(2, "value", [100, 60, 40, 30, 20, 10, 70, 40, 30])
+CELLS["lower_protection"] = CELLS["upper_protection"] = np.where(CELLS["status"] == "u", 5, 0)
 TOTALS = {"a": "T", "b": "T"}
 
 
@@ -51,12 +45,9 @@ def test_levels_of_cells_that_become_sensitive_are_a_share_of_the_value():
     assert read("x,2,u\n", manual=50).numbers["upper_protection"][5] == 5.0
 
 
-def test_commas_of_decimals_are_no_separators():
+def test_commas_of_decimals_are_no_separators_and_it_is_read_with_the_table():
     assert read("x\t2\tc\t7,5\nx\t2\tu\n").numbers["cost"][5] == 7.5
     assert read("x;2;c;7,5\n").numbers["cost"][5] == 7.5
-
-
-def test_it_is_read_with_the_table():
     Path("known.hst").write_text("x\t2\tu\n", encoding="utf-8")
     assert open_table(CELLS, totals=TOTALS, apriori="known.hst").status[5] == "u"
     assert read("q;9;u\n", skip_unknown=True).status[4] == "u"

@@ -126,15 +126,11 @@ def test_what_the_program_has_no_column_for_comes_back_too():
 def test_safe_files_are_those_of_the_program():
     table = open_table("firms.tab")
     gone, nobody = suppressed(table), empty_cells(table)
-    assert matrix(table, gone, nobody) == (
-        ',"Total","big","small"\n"Total",1610.5,x,x\n"N",x,x,95.0\n"N1",x,x,x\n"N2",x,-,x\n"S",x,x,x\n"S1",x,x,x\n\n'
-    )
+    rows = ['"Total",1610.5,x,x', '"N",x,x,95.0', '"N1",x,x,x', '"N2",x,-,x', '"S",x,x,x', '"S1",x,x,x', "\n"]
+    assert matrix(table, gone, nobody) == "\n".join([',"Total","big","small"', *rows])
     lines = records(table, gone, nobody, heading="turnover", status=True).splitlines()
-    assert lines[:3] == [
-        '"region","size","turnover","Status"',
-        '"Total","Total",1610.5,1',
-        '"Total","big",x,3',
-    ]
+    first = ['"region","size","turnover","Status"', '"Total","Total",1610.5,1', '"Total","big",x,3']
+    assert lines[:3] == first
     assert lines[11] == '"N2","big",-,14'
     plain = records(table, gone, nobody, without_empty=True, quotes=False).splitlines()
     assert plain[0] == "Total,Total,1610.5"
@@ -163,33 +159,25 @@ def test_some_of_the_variables_and_another_column():
 
 def test_codes_whose_digits_are_levels():
     rows = ["", "341", "3410", "34100", "34101", "342", "3420", "34200", "99999"]
-    Path("act.tab").write_text(
-        "".join(f"{code};{n}\n" for code, n in zip(rows, [11, 8, 8, 3, 5, 2, 2, 2, 1], strict=True)),
-        encoding="utf-8",
-    )
-    Path("act.rda").write_text(
-        '<SEPARATOR> ";"\nact "99999"\n <RECODABLE>\n <TOTCODE> "T"\n <HIERARCHICAL>\n <HIERLEVELS> 3 1 1\n'
-        "n\n <FREQUENCY>\n",
-        encoding="utf-8",
-    )
+    lines = zip(rows, [11, 8, 8, 3, 5, 2, 2, 2, 1], strict=True)
+    Path("act.tab").write_text("".join(f"{code};{n}\n" for code, n in lines), encoding="utf-8")
+    act = 'act "99999"\n <RECODABLE>\n <TOTCODE> "T"\n <HIERARCHICAL>\n <HIERLEVELS> 3 1 1\n'
+    Path("act.rda").write_text(f'<SEPARATOR> ";"\n{act}n\n <FREQUENCY>\n', encoding="utf-8")
     table = open_table("act.tab")
     assert table.trees[0].codes[:4] == ("T", "341", "3410", "34100")
     assert table.describe(0) == "relation 0 (act: T = 341 + 342 + 99999)"
     assert int(table.relation.max()) + 1 == 5
 
 
-def test_other_words_for_statuses():
-    Path("firms.rda").write_text('<SAFE> "G"\n<UNSAFE> "X"\n<PROTECT> "Z"\n' + RDA, encoding="utf-8")
-    Path("firms.tab").write_text(TAB.replace(";S;", ";g;").replace(";U;", ";X;"), encoding="utf-8")
-    assert open_table("firms.tab").status.tolist() == list("summusuuuuzuuuuuuu")
-
-
-def test_levels_that_are_not_given():
+def test_levels_that_are_not_given_and_other_words_for_statuses():
     """20 % of the value, as of cells that are unsafe by hand."""
     Path("firms.tab").write_text(TAB.replace(";U;29.5;29.5", ";U;;-"), encoding="utf-8")
     table = open_table("firms.tab")
     assert table.numbers["lower_protection"][1] == pytest.approx(0.2 * 1460.5)
     assert read_argus_table("firms.tab", manual=10).numbers["upper_protection"][1] == pytest.approx(146.05)
+    Path("firms.rda").write_text('<SAFE> "G"\n<UNSAFE> "X"\n<PROTECT> "Z"\n' + RDA, encoding="utf-8")
+    Path("firms.tab").write_text(TAB.replace(";S;", ";g;").replace(";U;", ";X;"), encoding="utf-8")
+    assert open_table("firms.tab").status.tolist() == list("summusuuuuzuuuuuuu")
 
 
 @pytest.mark.parametrize(
@@ -197,9 +185,14 @@ def test_levels_that_are_not_given():
     [
         ("firms.tab", ";U;29.5;29.5", ";U;29.5", "firms.tab, line 2: 10 cells where its .rda has 11"),
         ("firms.tab", "1460.5;3;", "much;3;", "firms.tab, line 2, 'turnover': 'much' is not a number"),
-        ("firms.tab", ";U;29.5", ";Q;29.5", "firms.tab, line 2: there is no status 'Q'; S is safe, U"),
+        ("firms.tab", ";U;29.5", ";Q;29.5", "firms.tab, line 2: there is no status 'Q'; S is safe, U unsafe"),
         ("firms.tab", '"N2";"Total"', '"N3";"Total"', "column 'region', row 10: 'N3' is in no hierarchy of"),
-        ("firms.tab", "1460.5;3;", "1460;3;", r"S/big\) does not add up: its terms sum to 0.5 \(1 more"),
+        (
+            "firms.tab",
+            "1460.5;3;",
+            "1460;3;",
+            r"Total/big = N/big \+ S/big\) does not add up: its terms sum to 0.5 \(1 more",
+        ),
         ("firms.rda", "region\n  <RECODEABLE>", "region\n", "size.*twice|stands in row"),
         ("firms.rda", "<RECODEABLE>", "<REQUEST>", "firms.rda has no explanatory variable; mark them with"),
         ("firms.rda", "<SHADOW>", "<SHADE>", "firms.rda, line 16: <SHADE> is no kind of a numeric variable"),
@@ -217,13 +210,10 @@ def test_tables_that_cannot_be_used(file, old, new, message):
     assert "\n" not in str(found.value)
 
 
-def test_metadata_that_is_not_there():
+def test_tables_that_argus_cannot_hold_and_metadata_that_is_not_there():
     Path("firms.rda").unlink()
     with pytest.raises(DataError, match=r"firms\.tab: its metadata is missing; give firms\.rda, or name it"):
         open_table("firms.tab")
-
-
-def test_tables_that_argus_cannot_hold():
     frame = pd.DataFrame({"a b": ["Total", "x"], "value": [1, 1]})
     with pytest.raises(DataError, match="'a b' is no name in ARGUS: it has blanks or quotes; rename it"):
         tab_files(open_table(frame), "x.tab")
@@ -251,10 +241,9 @@ def test_the_demonstration_table():
     Path("region2.hrc").write_text(text, encoding="utf-8")
     metadata = RDA.replace("region\n", 'Region "99"\n').replace("C:\\argus\\REGION.hrc", "region2.hrc")
     first, rest = metadata.split('Region "99"')[1].split("size")
+    at = rest.index("turnover")
     Path("pp.rda").write_text(
-        f'<SEPARATOR> ";"\nSize{rest[: rest.index("turnover")]}Region "99"{first}'
-        + rest[rest.index("turnover") :],
-        encoding="utf-8",
+        f'<SEPARATOR> ";"\nSize{rest[:at]}Region "99"{first}{rest[at:]}', encoding="utf-8"
     )
     message = r"relation 5 \(Size/Region: Total/Os = .*: its terms sum to -1 \(2 more do not either\)"
     with pytest.raises(DataError, match=message):

@@ -28,7 +28,6 @@ ENGINE = """0
 
 
 def same(one, other):
-    """Whether two tables are the same, number by number."""
     assert set(one.numbers) <= set(other.numbers)
     for name, numbers in one.numbers.items():
         given_ = ~np.isnan(numbers)
@@ -52,20 +51,17 @@ def test_a_file_of_the_engine(tmp_path):
     again.write_text(jj_text(table), encoding="utf-8")
     same(table, read_jj(again))
     assert suppress_table(path).protected
+    with pytest.raises(DataError, match=r"table\.jj says itself which relations there are; leave the others"):
+        open_table(path, "relations.csv")
 
 
 @settings(max_examples=40, deadline=None)
 @given(inner=st.lists(st.lists(st.floats(0, 1e9), min_size=2, max_size=2), min_size=1, max_size=4))
 def test_every_number_comes_back(inner, tmp_path_factory):
     """Also those that no decimal of few digits is."""
-    values, terms = [], []
-    for number, (one, other) in enumerate(inner):
-        first = len(values)
-        values += [one + other, one, other]
-        terms += [(number, first, -1.0), (number, first + 1, 1.0), (number, first + 2, 1.0)]
-    table = stored_table(
-        pd.DataFrame({"value": values}), pd.DataFrame(terms, columns=["relation", "cell", "coefficient"]), "t"
-    )
+    cells = pd.DataFrame({"value": [each for one, other in inner for each in (one + other, one, other)]})
+    terms = pd.DataFrame({"relation": np.arange(len(cells)) // 3, "cell": np.arange(len(cells))})
+    table = stored_table(cells, terms.assign(coefficient=[-1.0, 1.0, 1.0] * len(inner)), "t")
     path = tmp_path_factory.mktemp("jj") / "t.jj"
     path.write_text(jj_text(table), encoding="utf-8")
     same(table, read_jj(path))
@@ -96,11 +92,3 @@ def test_files_that_are_none(tmp_path, old, new, message):
         open_table(tmp_path / "table.jj")
     assert "\n" not in str(found.value)
     assert "table.jj" in str(found.value)
-
-
-def test_relations_beside_a_file_that_has_its_own(tmp_path):
-    (tmp_path / "table.jj").write_text(ENGINE, encoding="utf-8")
-    with pytest.raises(
-        DataError, match=r"table\.jj says itself which relations there are; leave the others out"
-    ):
-        open_table(tmp_path / "table.jj", "relations.csv")

@@ -80,7 +80,6 @@ def shares(rows, names):
 
 
 def test_what_contributors_know():
-    """Alone exactly; else at least their own; together the sum; of negative ones nothing."""
     value = np.array([10.0, 7.0, 3.0, 0.0, -1.0])
     rows = [(0, 0, 6), (0, 1, 4), (1, 0, 7), (2, 1, 3), (2, 2, 0), (4, 0, -3), (4, 1, 2)]
     told = shares(rows, ["a", "b", "c"])
@@ -123,11 +122,8 @@ def test_the_only_respondents_of_cells():
     found = list(carried_up(table, singletons(table, respondents)))
     names = ["the only respondent of cells 2, 10", "the only respondent of cells 4, 5"]
     assert [one.name for one in found] == names
-    knows = {int(cell): (low, high) for cell, low, high in zip(*_columns(found[1]), strict=True)}
+    columns = (found[1].cells, found[1].lower, found[1].upper)
+    knows = {int(cell): (low, high) for cell, low, high in zip(*columns, strict=True)}
     assert knows[5] == (5, 5)
     assert knows[1] == (5, np.inf)  # the column has at least what its cell has
     assert knows[0] == (5, np.inf)
-
-
-def _columns(one):
-    return one.cells, one.lower, one.upper

@@ -19,7 +19,6 @@ from linkrisk.solver.tables.attackers.attacks import Asked, Attacker, Large, Par
 
 
 def a_point(seed):
-    """A table with cells that are suppressed wholly, in part, or not at all."""
     generator = np.random.default_rng(seed)
     table = random_table(generator, [(4, 2), (3, 3), (2, 2)], share=0.3)
     suppressed = np.where(generator.random(len(table)) < 0.5, generator.random(len(table)), 0.0)

@@ -73,15 +73,8 @@ def test_a_level_that_is_missed_by_less_than_an_optimiser_can_tell():
     assert audit_table(cells, terms).protected
     exactly = audit_table(cells, terms, exact=True)
     assert not exactly.protected
-    assert exactly.to_dict()["exact"] == {
-        "protected": False,
-        "missed": [1],
-        "undecided": [],
-        "witnesses": 0,
-        "levels_missed": 1,
-        "levels_undecided": 0,
-        "whole": False,
-    }
+    said = {"protected": False, "missed": [1], "undecided": [], "witnesses": 0, "levels_missed": 1}
+    assert exactly.to_dict()["exact"] == {**said, "levels_undecided": 0, "whole": False}
     assert audit_table(cells.assign(upper_protection=[0.0, 3.0, 0.0]), terms, exact=True).protected
 
 
@@ -110,24 +103,8 @@ def move_published(certificate):
     certificate["witnesses"][1][0][0] = next(at for at in range(25) if at not in certificate["suppressed"])
 
 
-def claim_protection(certificate):
-    certificate["protected"], certificate["missed"] = True, []
-
-
-def forget_witnesses(certificate):
-    certificate["witnesses"] = []
-
-
-def hide_a_cell(certificate):
-    certificate["suppressed"].pop()
-
-
 def weaken_bounds(certificate):
     certificate["bounds"] = [[cell, sign, [], []] for cell, sign, *_ in certificate["bounds"]]
-
-
-def claim_more_is_missed(certificate):
-    certificate["missed"].append(certificate["witnesses"][0][0][0])
 
 
 def unknown_relation(certificate):
@@ -140,11 +117,14 @@ def unknown_relation(certificate):
         (shift, "witness 0 breaks relation [0-9]+ .*: its terms sum to -?1"),
         (lengthen, "witness 0 moves cell [0-9]+ beyond its bounds"),
         (move_published, "witness 1 moves cell [0-9]+, which is published"),
-        (claim_protection, "cell [0-9]+ is short of a level, and the certificate says something else"),
-        (forget_witnesses, "cell [0-9]+: nothing proves its level of [0-9/]+; witnesses reach 0"),
-        (hide_a_cell, "the certificate is about other suppressed cells: cell [0-9]+ is suppressed here"),
+        (lambda one: one.update(protected=True, missed=[]), "cell [0-9]+ is short of a level, and the"),
+        (lambda one: one.update(witnesses=[]), "cell [0-9]+: nothing proves its level of [0-9/]+; witnesses"),
+        (lambda one: one["suppressed"].pop(), "the certificate is about other suppressed cells: cell [0-9]+"),
         (weaken_bounds, "cell [0-9]+: nothing proves its level of [0-9/]+; witnesses reach [0-9/]+"),
-        (claim_more_is_missed, "cell [0-9]+ is not proven to be short of a level, and the certificate says"),
+        (
+            lambda one: one["missed"].append(one["witnesses"][0][0][0]),
+            "cell [0-9]+ is not proven to be short of a level, and the certificate says",
+        ),
         (unknown_relation, "bound 0 uses relation 999, which is not there"),
     ],
 )
@@ -160,17 +140,9 @@ def test_forgeries_are_rejected(forge, message):
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        (
-            "format",
-            "other",
-            "proof.json is no certificate of a table; give what `tables audit --certificate`",
-        ),
+        ("format", "other", "proof.json is no certificate of a table; give what `tables audit"),
         ("suppressed", "all", "proof.json, suppressed must be a list"),
-        (
-            "witnesses",
-            [[[1, 1], [2, 2]]],
-            r"proof.json, witnesses\[0\] must hold a number for each",
-        ),
+        ("witnesses", [[[1, 1], [2, 2]]], r"proof.json, witnesses\[0\] must hold a number for each"),
         ("witnesses", [[[7], ["1/0"]]], r"proof.json, witnesses\[0\]\[1\]\[0\]: '1/0' is no fraction"),
         ("witnesses", [[[7], [0.5]]], r"proof.json, witnesses\[0\]\[1\]\[0\]: '0.5' is no fraction"),
         ("bounds", [[1, 1]], r"proof.json, bounds\[0\] must hold 4 items, not 2"),
@@ -217,17 +189,9 @@ TERMS = pd.DataFrame({"relation": [0, 0, 0], "cell": [0, 1, 2], "coefficient": [
 
 
 def hidden(value, levels, status=("u", "u", "m"), sliding=(0.0, 0.0, 0.0)):
-    """A total and two parts, of which nothing is said of what everybody knows."""
     low, high = levels
-    return pd.DataFrame(
-        {
-            "value": value,
-            "status": status,
-            "lower_protection": low,
-            "upper_protection": high,
-            "sliding_protection": sliding,
-        }
-    )
+    frame = pd.DataFrame({"value": value, "status": status, "lower_protection": low})
+    return frame.assign(upper_protection=high, sliding_protection=sliding)
 
 
 HONEST = {
@@ -243,8 +207,9 @@ def test_a_level_that_reaches_beyond_the_largest_value(cells, tmp_path):
     found = audit_table(cells, TERMS, exact=True)
     assert found.protected
     found.write_certificate(tmp_path / "proof.json")
-    assert verify(tmp_path / "proof.json", cells=cells, relations=TERMS).rejected is None
-    assert verify(tmp_path / "proof.json", cells=cells, relations=TERMS)
+    answer = verify(tmp_path / "proof.json", cells=cells, relations=TERMS)
+    assert answer
+    assert answer.rejected is None
 
 
 WITHOUT = {

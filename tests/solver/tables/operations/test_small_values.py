@@ -19,7 +19,6 @@ TERMS = pd.DataFrame(
 
 
 def cells(unit, *, hidden=True, level=3.0):
-    """10 = 4 + 6 = 5 + 5, where nobody thinks that 6 is below 5 or above 7, so that 4 moves by 1 only."""
     return pd.DataFrame(
         {
             "value": np.array([10.0, 4.0, 6.0, 5.0, 5.0]) * unit,
@@ -65,28 +64,18 @@ def test_units_lose_no_digit():
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_what_does_not_add_up(unit):
+def test_what_does_not_add_up_common_cells_of_different_values_and_rules(unit):
     wrong = cells(unit)
     wrong.loc[1, "value"] *= 1.01
     with pytest.raises(DataError, match="does not add up"):
         audit_table(wrong, TERMS)
 
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_common_cells_of_different_values(unit):
-    tables = [
-        open_table(pd.DataFrame({"region": ["Total", "N"], "value": np.array([one, one]) * unit}))
-        for one in (10.0, 11.0)
-    ]
-    with pytest.raises(DataError, match="the common cell"):
-        link_tables(tables)
-
-
-@pytest.mark.parametrize("unit", UNITS)
-def test_rules(unit):
-    firms = pd.DataFrame(
-        {"region": ["N", "N", "N", "S", "S"], "turnover": np.array([90.0, 5.0, 2.0, 8.0, 7.0]) * unit}
+    regions = (
+        pd.DataFrame({"region": ["Total", "N"], "value": np.array([one, one])}) for one in (10.0, 11.0)
     )
+    with pytest.raises(DataError, match="the common cell"):
+        link_tables([open_table(one.assign(value=one["value"] * unit)) for one in regions])
+    firms = pd.DataFrame({"region": list("NNNSS"), "turnover": np.array([90.0, 5.0, 2.0, 8.0, 7.0]) * unit})
     made = make_table(firms, ["region"], response="turnover", rules=["p=10", "frequency=3", "nk=1,90"])
     levels = made.cells.set_index("region")["upper_protection"] / unit
     assert levels.round(6).to_dict() == {"Total": 0.0, "N": 7.0, "S": 3.0}

@@ -65,34 +65,19 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def counts(folder):
-    return perturb_counts(
-        folder / "firms.csv", ["region", "size"], most=3, variance=1.5, small=1, record_key="key"
-    )
+    how = {"most": 3, "variance": 1.5, "small": 1, "record_key": "key"}
+    return perturb_counts(folder / "firms.csv", ["region", "size"], **how)
 
 
 @pytest.fixture(scope="package")
 def sums(folder):
-    return perturb_sums(
-        folder / "firms.csv",
-        ["region", "size"],
-        response="turnover",
-        noise="most=10,variance=3",
-        share=0.12,
-        factors=(1.0, 0.5),
-        rules=["p=30"],
-        extra=1.25,
-        record_key="key",
-    )
+    noise = {"noise": "most=10,variance=3", "share": 0.12, "factors": (1.0, 0.5), "extra": 1.25}
+    how = {"response": "turnover", "rules": ["p=30"], "record_key": "key", **noise}
+    return perturb_sums(folder / "firms.csv", ["region", "size"], **how)
 
 
 @pytest.fixture(scope="package")
 def coarser(folder):
-    return recode_table(
-        folder / "firms.csv",
-        ["region", "size"],
-        hierarchies={"region": folder / "tree.csv"},
-        recode={"size": folder / "sizes.csv"},
-        cut={"region": 1},
-        rules=["frequency=6"],
-        suppress=True,
-    )
+    how = {"hierarchies": {"region": folder / "tree.csv"}, "recode": {"size": folder / "sizes.csv"}}
+    how |= {"cut": {"region": 1}, "rules": ["frequency=6"], "suppress": True}
+    return recode_table(folder / "firms.csv", ["region", "size"], **how)

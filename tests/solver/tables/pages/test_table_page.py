@@ -7,7 +7,7 @@ import pytest
 from browsers import chromium, opened
 from small_tables import write_table_files
 
-from linkrisk import audit_table, round_table, suppress_table
+from linkrisk import report, suppress_table
 from linkrisk.solver.documents.document import (
     Audience,
     CellGrid,
@@ -29,18 +29,8 @@ def browser():
         yield found
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return write_table_files(tmp_path_factory.mktemp("worked"))
-
-
-@pytest.fixture(scope="module")
-def protected(files):
-    return suppress_table(**files)
-
-
 def test_the_interval_stands_below_the_cell_under_the_cursor(browser, protected, tmp_path):
-    with opened(browser, protected.to_html(), tmp_path) as one:
+    with opened(browser, report(protected).to_html(), tmp_path) as one:
         said, cells = one.page.locator(".cells .said"), one.page.locator(".cells tbody td")
         assert said.inner_text().startswith("Point at a cell")
         cells.nth(8).hover()
@@ -51,21 +41,14 @@ def test_the_interval_stands_below_the_cell_under_the_cursor(browser, protected,
         cells.nth(8).click()
         one.page.keyboard.press("ArrowLeft")
         assert said.inner_text().startswith("1 × 2: 3; suppressed with them; an outsider finds 0 to 6")
-        for key, start in (
-            ("ArrowUp", "T × 2"),
-            ("ArrowUp", "T × 2"),
-            ("End", "T × 4"),
-            ("Control+Home", "T × T"),
-        ):
+        for key, at in ("ArrowUp", "2"), ("ArrowUp", "2"), ("End", "4"), ("Control+Home", "T"):
             one.page.keyboard.press(key)
-            assert said.inner_text().startswith(start), key
+            assert said.inner_text().startswith(f"T × {at}"), key
         assert one.page.locator(".cells [tabindex='0']").count() == 2  # one cell, and what scrolls
         assert one.page.locator(".failed").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("external", "width", "scheme"), [(False, 420, "dark"), (True, 420, "light"), (False, 1400, "light")]
-)
+@pytest.mark.parametrize(("external", "width", "scheme"), [(False, 420, "dark"), (True, 420, "light")])
 def test_nothing_sticks_out_and_everybody_can_read_it(browser, tmp_path, external, width, scheme):
     chance = np.random.default_rng(3)
     inner, names = chance.integers(1, 10**6, (14, 14)), ["a_long_code_without_any_space_" * 4, "<img src=x>"]
@@ -83,11 +66,9 @@ def test_nothing_sticks_out_and_everybody_can_read_it(browser, tmp_path, externa
         assert one.violations() == []
 
 
-def test_an_audit_that_failed_and_a_rounding_can_be_read(browser, files, tmp_path):
-    failed = audit_table(**write_table_files(tmp_path, status={(1, 2): "m", (3, 3): "m"}))
-    rounded = round_table(**files, base=5)
+def test_an_audit_that_failed_and_a_rounding_can_be_read(browser, failed, rounded, tmp_path):
     for result, scheme in ((failed, "light"), (failed, "dark"), (rounded, "dark")):
-        with opened(browser, result.to_html(), tmp_path, scheme=scheme) as one:
+        with opened(browser, report(result).to_html(), tmp_path, scheme=scheme) as one:
             assert one.violations() == []
             assert one.page.locator(".cells .legend .key").count() >= 2
             one.page.emulate_media(media="print")

@@ -38,9 +38,8 @@ def test_what_the_report_of_counts_says(counts):
 
 
 def test_weighted_counts_move_by_the_mean_weight(folder):
-    result = perturb_counts(
-        folder / "firms.csv", ["region"], most=2, variance=1.0, weight="w", record_key="key"
-    )
+    how = {"most": 2, "variance": 1.0, "weight": "w", "record_key": "key"}
+    result = perturb_counts(folder / "firms.csv", ["region"], **how)
     document = table_document(result.to_dict())
     assert "mean weight of its cell" in section(document, "changes").blocks[1].text
     assert result.to_dict()["table"]["all"]["value"] == result.cells["weighted"].tolist()
@@ -54,9 +53,8 @@ def test_what_the_report_of_a_recoding_says(coarser):
     first, last = coarser.effects[0], coarser.effects[-1]
     assert (document.title, document.about) == ("Coarser codes of firms.csv", "recoding")
     assert f"{first.sensitive} of {first.cells}" in document.headline.verdict
-    assert document.headline.worst == (
-        f"Suppression costs {last.cost:g} with coarser codes; it costs {first.cost:g} as it is."
-    )
+    said = f"Suppression costs {last.cost:g} with coarser codes; it costs {first.cost:g} as it is."
+    assert document.headline.worst == said
     rows = section(document, "effects").blocks[0].rows
     assert [row[0] for row in rows] == [one.recoding for one in coarser.effects]
     assert [row[3] for row in rows] == [one.sensitive for one in coarser.effects]
@@ -68,12 +66,8 @@ def test_what_the_report_of_a_recoding_says(coarser):
 
 
 def test_every_cut_of_a_table_that_is_not_recoded(folder):
-    result = recode_table(
-        folder / "firms.csv",
-        ["region", "size"],
-        hierarchies={"region": folder / "tree.csv"},
-        rules=["frequency=6"],
-    )
+    trees = {"region": folder / "tree.csv"}
+    result = recode_table(folder / "firms.csv", ["region", "size"], hierarchies=trees, rules=["frequency=6"])
     document = table_document(result.to_dict())
     assert document.headline.verdict.endswith("cells are sensitive; nothing is recoded.")
     assert document.headline.worst == ""

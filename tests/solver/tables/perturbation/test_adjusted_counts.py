@@ -20,53 +20,43 @@ def table_of(seed, ways=3):
     return make_table(persons, list(persons.columns), rules=[f"frequency={LEAST}"], hierarchies=trees)
 
 
+def sums_of(made):
+    terms = made.relations
+    shape = (int(terms["relation"].max()) + 1, len(made.cells))
+    return sparse.csc_array((terms["coefficient"].to_numpy(float), (terms["relation"], terms["cell"])), shape)
+
+
+def ends(cell, bounds, *constraints):
+    """The least and the most whole number that a cell can be."""
+    found = []
+    for sign in (1.0, -1.0):
+        goal = np.zeros(bounds.lb.size)
+        goal[cell] = sign
+        solved = milp(goal, integrality=np.ones(goal.size), bounds=bounds, constraints=list(constraints))
+        assert solved.status == 0
+        found.append(round(sign * solved.fun))
+    return found[0], found[1]
+
+
 def reader(made, shown, cell, *, method=True):
     """The least and the most that a count can be for one who knows rule and method.
 
     Counts below the threshold were moved, so that none of these is what is published; what is shown as empty
     is; and what was always published is what it was. Without `method` he knows the empty cells only.
     """
-    cells, count = made.cells, len(shown)
-    matrix = sparse.csc_array(
-        (made.relations["coefficient"].to_numpy(float), (made.relations["relation"], made.relations["cell"])),
-        shape=(int(made.relations["relation"].max()) + 1, count),
-    )
-    most = 2.0 * shown.max() + 10.0
-    known = (shown == 0) | (cells["status"] == "z").to_numpy()
+    matrix, most = sums_of(made), 2.0 * shown.max() + 10.0
+    known = (shown == 0) | (made.cells["status"] == "z").to_numpy()
     apart = np.flatnonzero(~known & (shown < LEAST) & method)
     lower = np.concatenate([np.where(known, shown, 1.0), np.zeros(apart.size)])
     upper = np.concatenate([np.where(known, shown, most), np.ones(apart.size)])
-    rows, one = np.arange(apart.size), np.ones(apart.size)
-    moved = sparse.csc_array((one, (rows, apart)), shape=(apart.size, count))
-    way = sparse.diags_array(most * one)  # 1 where it was more than is published
-    system = sparse.block_array([[matrix, sparse.csc_array((matrix.shape[0], apart.size))], [moved, -way]])
-    other = sparse.block_array(
-        [[sparse.csc_array(matrix.shape), sparse.csc_array((matrix.shape[0], apart.size))], [moved, -way]]
+    moved = sparse.csr_array(sparse.eye_array(shown.size))[apart]
+    more = most * sparse.eye_array(apart.size)  # of 1 where it was more than is published
+    return ends(
+        cell,
+        Bounds(lower, upper),
+        LinearConstraint(sparse.hstack([matrix, sparse.csc_array((matrix.shape[0], apart.size))]), 0, 0),
+        LinearConstraint(sparse.hstack([moved, -more]), shown[apart] + 1.0 - most, shown[apart] - 1.0),
     )
-    ends = []
-    for sign in (1.0, -1.0):
-        goal = np.zeros(count + apart.size)
-        goal[cell] = sign
-        found = milp(
-            goal,
-            integrality=np.ones(goal.size),
-            bounds=Bounds(lower, upper),
-            constraints=[
-                LinearConstraint(
-                    system,
-                    np.concatenate([np.zeros(matrix.shape[0]), -np.inf * one]),
-                    np.concatenate([np.zeros(matrix.shape[0]), shown[apart] - 1.0]),
-                ),
-                LinearConstraint(
-                    other,
-                    np.concatenate([np.zeros(matrix.shape[0]), shown[apart] + 1.0 - most]),
-                    np.inf,
-                ),
-            ],
-        )
-        assert found.status == 0
-        ends.append(round(sign * found.fun))
-    return ends[0], ends[1]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -95,9 +85,7 @@ def test_a_two_that_became_one_would_be_known():
     ready = made.cells.assign(lower_protection=[0, 0, 0, 0.4, 0.4], upper_protection=[0, 0, 0, 0.4, 0.4])
     again = adjust_table(open_table(ready, made.relations))
     assert again.cells["adjusted"].tolist() == result.cells["adjusted"].tolist()
-
-
-def test_what_is_guessed_is_counted():
+    # What is guessed is counted.
     persons = pd.DataFrame({"a": ["x", *["y"] * 2, *["v"] * 9, *["w"] * 8]})
     result = adjust_table(make_table(persons, ["a"], rules=["frequency=3"]))
     shown = result.cells.set_index("a")["adjusted"]
@@ -106,26 +94,6 @@ def test_what_is_guessed_is_counted():
         for code, count in (("x", 1), ("y", 2))
     )
     assert result.to_dict()["guessed"] == right
-
-
-def rounded_interval(made, shown, cell, base):
-    """The least and the most that a count can be for one who knows the base."""
-    cells = made.cells
-    matrix = sparse.csc_array(
-        (made.relations["coefficient"].to_numpy(float), (made.relations["relation"], made.relations["cell"])),
-        shape=(int(made.relations["relation"].max()) + 1, len(cells)),
-    )
-    ends = []
-    for sign in (1.0, -1.0):
-        found = milp(
-            np.where(np.arange(len(cells)) == cell, sign, 0.0),
-            integrality=np.ones(len(cells)),
-            bounds=Bounds(np.maximum(shown - base + 1, 0), shown + base - 1),
-            constraints=LinearConstraint(matrix, 0, 0),
-        )
-        assert found.status == 0
-        ends.append(round(sign * found.fun))
-    return ends[0], ends[1]
 
 
 @pytest.mark.parametrize("base", [2, 3])
@@ -137,7 +105,8 @@ def test_no_rounded_count_is_given_away_by_the_base(base):
         assert not result.details["relaxed"]
         shown = result.cells["rounded"].to_numpy(float)
         for cell in np.flatnonzero(made.cells["status"] == "u").tolist():
-            low, high = rounded_interval(made, shown, cell, base)
+            near = Bounds(np.maximum(shown - base + 1, 0), shown + base - 1)
+            low, high = ends(cell, near, LinearConstraint(sums_of(made), 0, 0))
             assert low <= made.cells["value"][cell] <= high
             assert low < high
             assert high >= shown[cell] + 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -52,32 +51,25 @@ def cheapest(inner, base, *, zero_restricted):
     return best
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
-    inner=st.lists(st.integers(0, 14), min_size=4, max_size=4), base=st.integers(2, 6), tight=st.booleans()
+    inner=st.lists(st.integers(0, 14), min_size=8, max_size=8),
+    shape=st.sampled_from([(2, 2), (2, 2), (2, 2, 2)]),
+    base=st.integers(2, 6),
+    tight=st.booleans(),
 )
-def test_the_optimum_is_that_of_all_roundings(inner, base, tight):
-    grid = np.array(inner).reshape(2, 2)
+def test_the_optimum_is_that_of_all_roundings(inner, shape, base, tight):
+    """Also in three dimensions, whose relaxation is not whole."""
+    grid = np.array(inner)[: np.prod(shape)].reshape(shape)
     table = table_of(grid, base, zero_restricted=tight)
-    found = round_cells(table, get_backend("highs"), Clock(None))
-    assert found.proven
-    assert found.cost == pytest.approx(cheapest(grid, base, zero_restricted=tight))
-    assert table.wrong(found.values) is None
-
-
-@settings(max_examples=15, deadline=None)
-@given(inner=st.lists(st.integers(0, 9), min_size=8, max_size=8), tight=st.booleans())
-def test_three_dimensions_whose_relaxation_is_not_whole(inner, tight):
-    cube = np.array(inner).reshape(2, 2, 2)
-    best = cheapest(cube, 3, zero_restricted=True) if tight else None
-    table = table_of(cube, 3, zero_restricted=tight)
+    best = cheapest(grid, base, zero_restricted=tight) if tight or grid.ndim == 2 else None
     if tight and best is None:
-        with pytest.raises(UsageError, match="no zero-restricted rounding to base 3 adds up"):
+        with pytest.raises(UsageError, match=f"no zero-restricted rounding to base {base} adds up"):
             round_cells(table, get_backend("highs"), Clock(None))
         return
     found = round_cells(table, get_backend("highs"), Clock(None))
     assert found.proven
-    assert not tight or found.cost == pytest.approx(best)
+    assert best is None or found.cost == pytest.approx(best)
     assert table.wrong(found.values) is None
     assert (found.values >= 0).all()
 
@@ -93,9 +85,10 @@ def test_decimals_and_what_is_negative(inner, base):
     assert found.proven
     assert table.wrong(found.values) is None
     assert (np.abs(found.values - table.value) < base).all()
-    model = table.model()
     assert found.cost <= table.cost(found.values) + 1e-9
-    assert model.shape == (table.relations.shape[0], table.value.size)
+    sums = InnerSums.of(table.relations)
+    assert sums.inner.size == 12
+    assert np.allclose(sums.matrix @ table.value[sums.inner], table.value[sums.totals])
 
 
 @settings(max_examples=15, deadline=None)
@@ -110,15 +103,6 @@ def test_where_no_zero_restricted_one_was_found_a_relaxed_one_is_at_hand(inner, 
     assert table_of(grid, base, zero_restricted=False).wrong(found.values) is None
     if not found.zero_restricted:
         assert found.bound <= cheapest(grid, base, zero_restricted=False) <= found.cost
-
-
-def test_without_time_the_kind_is_said():
-    clock = Clock(None)
-    clock.stop()
-    cube = np.arange(27).reshape(3, 3, 3) ** 2 % 17
-    found = round_cells(table_of(cube, 5, zero_restricted=True), get_backend("highs"), clock)
-    assert table_of(cube, 5, zero_restricted=found.zero_restricted).wrong(found.values) is None
-    assert 0.0 < found.bound <= found.cost
 
 
 def test_without_time_and_without_an_order_of_sums():
@@ -136,8 +120,7 @@ def test_without_time_and_without_an_order_of_sums():
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
-    [(1, "no multiple of 5"), (5, "does not add up"), (25, "does not add up")],
+    ("change", "why"), [(1, "no multiple of 5"), (5, "does not add up"), (25, "does not add up")]
 )
 def test_the_count_would_notice(change, why):
     table = table_of([[1, 7], [8, 3]], 5, zero_restricted=True)
@@ -260,22 +243,9 @@ def test_where_nothing_has_time_there_is_still_a_rounding(zero_restricted, monke
     assert [one.work for one in told] == ["the relaxation", f"flips of cells, at least {found.bound:,.6g}"]
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_cells_that_no_relation_sums_up_make_all_others(seed):
-    table = drawn((3, 4, 2), seed)
-    sums = InnerSums.of(table.relations)
-    assert sums.inner.size == 24
-    assert np.allclose(sums.matrix @ table.value[sums.inner], table.value[sums.totals])
-    assert sums.whole(table.value[sums.inner].astype(np.int64)).tolist() == table.value.tolist()
-
-
 @pytest.mark.parametrize(
     "relations",
-    [
-        [[1.0, 1.0, -1.0, -1.0]],
-        [[1.0, 1.0, 1.0, 1.0]],
-        [[-1.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0]],
-    ],
+    [[[1.0, 1.0, -1.0, -1.0]], [[1.0, 1.0, 1.0, 1.0]], [[-1.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0]]],
 )
 def test_where_nothing_says_what_is_summed_up(relations):
     relations = sparse.csr_array(np.array(relations))
@@ -301,25 +271,6 @@ def test_it_adds_up_and_where_it_is_zero_restricted_it_is_no_cheaper_than_the_le
     assert replace(table, zero_restricted=False).wrong(values) is None
     if table.wrong(values) is None:
         assert table.cost(values) >= round_cells(table, get_backend("highs"), Clock(None)).cost
-
-
-def test_where_there_is_none_it_says_none():
-    """Cubes of zeros and ones, to base 2: some have none."""
-    found, none = 0, 0
-    for inner in list(product((0.0, 1.0), repeat=8))[::11]:
-        table = with_margins(np.array(inner).reshape(2, 2, 2), 2)
-        right = table.wrong(walked(table, Clock(None))) is None
-        try:
-            least = round_cells(table, get_backend("highs"), Clock(None))
-        except UsageError:
-            assert not right
-            none += 1
-            continue
-        assert least.zero_restricted
-        found += right
-    assert found + none == 24
-    assert none > 0
-    assert found > 18
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (12, 12, 12), (30, 10, 8)])

@@ -21,11 +21,7 @@ from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables import steering
 from linkrisk.solver.tables.attackers.insider_attacks import OutOfTimeError
 from linkrisk.solver.tables.suppression import branch_and_cut
-from linkrisk.solver.tables.suppression.branch_and_cut import (
-    BranchAndCut,
-    Exclusion,
-    Part,
-)
+from linkrisk.solver.tables.suppression.branch_and_cut import BranchAndCut, Exclusion, Part
 from linkrisk.solver.tables.suppression.capacity_cuts import CapacityCuts
 from linkrisk.solver.tables.suppression.cell_suppression import suppress_cells
 from linkrisk.solver.tables.suppression.incumbent import Incumbent, Supports, Thinning, protection
@@ -38,7 +34,6 @@ def corners(count):
 
 
 def covering(generator, rows, columns):
-    """A relaxation of rows with whole coefficients and others, that the point of ones keeps."""
     matrix = generator.integers(0, 3, (rows, columns)) * (generator.random((rows, columns)) < 0.6)
     matrix = matrix * np.where(generator.random((rows, 1)) < 0.3, 0.37, 1.0)
     right = np.floor(matrix.sum(axis=1) * generator.random(rows) * 10.0) / 10.0
@@ -202,7 +197,6 @@ def drawn(seed, shape=((3, 3), (3, 3), (2, 2)), unit=True):
 
 
 def searched_up_to(table, most, nodes=np.inf):
-    """A search that begins with all cells suppressed, for patterns that cost no more."""
     separator, objective = CapacityCuts(table), np.where(table.free, table.cost, 0.0)
     limits = (table.primary.astype(float), (~table.fixed).astype(float))
     supports = Supports(separator, Thinning(table, separator.holds))
