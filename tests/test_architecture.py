@@ -81,13 +81,8 @@ DATA_MAY_USE = ("formulations.compiled", "formulations.suppression")
 # What the verifier may use of this project: to trust a certificate, one need not trust what made it.
 # The decorator of compiled code has no mathematics in it.
 VERIFIER_MAY_USE = (
-    "arrays",
-    "datasets.",
-    "errors",
-    "formulations.compiled",
-    "solver.run.errors",
-    "solver.certificates.checking",
-    "solver.certificates.core",
+    *("arrays", "datasets.", "errors", "formulations.compiled", "solver.run.errors"),
+    *("solver.certificates.checking", "solver.certificates.core"),
 )
 
 
@@ -153,13 +148,7 @@ def test_imports_point_the_right_way():
             top = target.split(".")[0]
             if package == "formulations":
                 allowed = {
-                    "numpy",
-                    "scipy",
-                    "numba",
-                    "llvmlite",
-                    "formulations",
-                    "arrays",
-                    "errors",
+                    *("numpy", "scipy", "numba", "llvmlite", "formulations", "arrays", "errors")
                 } | sys.stdlib_module_names
                 assert top in allowed, (
                     f"{module} imports {target}: the mathematics needs numpy, scipy and numba only"
@@ -275,17 +264,6 @@ def test_relative_imports_stay_in_the_core():
         assert all(node.level == 1 for node in relative)
 
 
-def test_code_is_compiled_through_the_one_decorator():
-    """numba's own cache does not notice a change in another file: no kernel may use it."""
-    for path in FILES:
-        if module_of(path) == "formulations.compiled":
-            continue
-        for target in arrows(path):
-            assert target.split(".")[0] != "numba", (
-                f"{module_of(path)} imports {target}: use formulations.compiled"
-            )
-
-
 def _rooms_within(package):
     return sorted(path.parent for path in (HOUSE / package).rglob("__init__.py"))
 
@@ -313,28 +291,23 @@ def test_files_of_a_room_have_no_circle(folder):
         order += ready
 
 
-def test_no_optimiser_is_imported_before_it_is_used():
+def test_heavy_libraries_are_imported_when_they_are_used():
+    """Optimisers and schedulers late, and by the mathematics not at all; numba by the one decorator.
+
+    Its own cache does not notice a change in another file: no kernel may use it.
+    """
+    heavy = OPTIMISERS | {"dask", "distributed"}
     for path in FILES:
+        module, everywhere = module_of(path), arrows(path)
         for target in arrows(path, everywhere=False):
-            assert target.split(".")[0] not in OPTIMISERS, f"{module_of(path)} imports {target} at the top"
-            assert not target.startswith("scipy.optimize.milp"), (
-                f"{module_of(path)} imports {target} at the top"
-            )
-
-
-def test_dask_is_imported_only_where_a_scheduler_is_asked_for():
-    for path in FILES:
-        for target in arrows(path, everywhere=False):
-            assert target.split(".")[0] not in {"dask", "distributed"}, (
-                f"{module_of(path)} imports {target} at the top"
-            )
-
-
-def test_formulations_never_import_an_optimiser_at_all():
-    for path in FILES:
+            late = target.split(".")[0] in heavy or target.startswith("scipy.optimize.milp")
+            assert not late, f"{module} imports {target} at the top"
+        compiled = module == "formulations.compiled" or all(
+            one.split(".")[0] != "numba" for one in everywhere
+        )
+        assert compiled, f"{module} imports numba: use formulations.compiled"
         if path.is_relative_to(HOUSE / "formulations"):
-            targets = arrows(path)
-            assert not any(target.startswith("scipy.optimize") for target in targets), path
+            assert not any(target.startswith("scipy.optimize") for target in everywhere), path
 
 
 def test_listing_the_backends_loads_no_optimiser():

@@ -44,20 +44,13 @@ from linkrisk.solver.options.worst_case import EvaluateCommand, EvaluateOptions
 from linkrisk.solver.run.clock import Status
 
 QUICK = (
-    "formulations/linkage/test_aggregator_distances.py",
-    "formulations/linkage/test_aggregator_domains.py",
-    "formulations/linkage/test_aggregator_errors.py",
-    "solver/certificates/test_checks.py",
-    "solver/engines/exact/test_exact_engine.py",
-    "solver/worst_case/operations/test_fit_optimum.py",
+    *("formulations/linkage/test_aggregator_distances.py", "formulations/linkage/test_aggregator_domains.py"),
+    *("formulations/linkage/test_aggregator_errors.py", "solver/certificates/test_checks.py"),
+    *("solver/engines/exact/test_exact_engine.py", "solver/worst_case/operations/test_fit_optimum.py"),
 )
 MORE = (
-    "formulations",
-    "solver/certificates",
-    "solver/engines",
-    "solver/linkage/test_evaluator.py",
-    "solver/linkage/test_assignment.py",
-    "solver/worst_case",
+    *("formulations", "solver/certificates", "solver/engines", "solver/linkage/test_evaluator.py"),
+    *("solver/linkage/test_assignment.py", "solver/worst_case"),
 )
 FILES = ["--original", "original.csv", "--masked", "masked.csv"]
 CHECK = ["verify", "fit.json", "--certificate", "proof.json", *FILES]
@@ -87,38 +80,23 @@ def test_all_tests_of_aggregators_run_on_the_worked_one():
 STEPS = {
     HEADING: [
         "formulations/linkage/aggregators/mean_and_ends.py",
-        "formulations/linkage/aggregators/registry.py",
-        "solver/options/names.py",
-        "solver/certificates/core/families.py",
-        "solver/certificates/checking/rounded.py",
-        "tests/support/brute_optimum.py",
-        "tests/support/aggregator_cases.py",
-        "docs/mean-and-ends.md",
+        *("formulations/linkage/aggregators/registry.py", "solver/options/names.py"),
+        *("solver/certificates/core/families.py", "solver/certificates/checking/rounded.py"),
+        *("tests/support/brute_optimum.py", "tests/support/aggregator_cases.py", "docs/mean-and-ends.md"),
         "docs/index.md",
     ],
     "How to add a backend": [
-        "solver/backends/cvxpy_scipy.py",
-        "solver/backends/registry.py",
-        "pyproject.toml",
-        "constraints.txt",
-        "docs/backends.md",
+        *("solver/backends/cvxpy_scipy.py", "solver/backends/registry.py", "pyproject.toml"),
+        *("constraints.txt", "docs/backends.md"),
     ],
     "How to add an option": [
-        "solver/options/pair.py",
-        "solver/options/worst_case.py",
-        "solver/options/names.py",
-        "solver/options/types.py",
-        "solver/linkage/operations/evaluate.py",
-        "solver/schemas/linkage.py",
-        "tests/golden/help-evaluate.txt",
-        "docs/options.md",
+        *("solver/options/pair.py", "solver/options/worst_case.py", "solver/options/names.py"),
+        *("solver/options/types.py", "solver/linkage/operations/evaluate.py", "solver/schemas/linkage.py"),
+        *("tests/golden/help-evaluate.txt", "docs/options.md"),
     ],
     "How to add a masking method": [
-        "datasets/masking/parameters.py",
-        "datasets/masking/truncation.py",
-        "datasets/masking/registry.py",
-        "tests/datasets/masking/test_truncation.py",
-        "tests/datasets/masking/test_masking_registry.py",
+        *("datasets/masking/parameters.py", "datasets/masking/truncation.py", "datasets/masking/registry.py"),
+        *("tests/datasets/masking/test_truncation.py", "tests/datasets/masking/test_masking_registry.py"),
         "docs/masking.md",
     ],
 }
@@ -203,14 +181,10 @@ def test_the_worked_backend_solves_a_model(monkeypatch):
     monkeypatch.setitem(BACKENDS, line[1], line[2])
     model = MilpModel(
         objective=np.array([-5.0, -4.0, -3.0]),
-        matrix=sparse.csr_array(np.array([[2.0, 3.0, 1.0], [4.0, 1.0, 2.0]])),
-        row_lower=np.full(2, -np.inf),
-        row_upper=np.array([5.0, 6.0]),
-        column_lower=np.zeros(3),
-        column_upper=np.ones(3),
-        integer=np.ones(3, dtype=bool),
-        constant=1.0,
-    )
+        matrix=sparse.csr_array(np.array([[2.0, 3.0, 1.0], [4.0, 1.0, 2.0]])), row_lower=np.full(2, -np.inf),
+        row_upper=np.array([5.0, 6.0]), column_lower=np.zeros(3), column_upper=np.ones(3),
+        integer=np.ones(3, dtype=bool), constant=1.0,
+    )  # fmt: skip
     result = get_backend(line[1]).solve(model, SolveOptions())
     assert type(get_backend(line[1])) is module.CvxpyScipyBackend
     assert (result.status, result.values.round().tolist()) == (Status.OPTIMAL, [1.0, 1.0, 0.0])

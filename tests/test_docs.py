@@ -33,25 +33,12 @@ COMMAND = "python -m solver"
 
 # Where each command is explained.
 HOMES = {
-    "fit": "guide.md",
-    "compare": "guide.md",
-    "evaluate": "guide.md",
-    "verify": "certificate.md",
-    "link": "linkers.md",
-    "find-links": "linkers.md",
-    "mask": "masking.md",
-    "risk": "risk.md",
-    "report": "report.md",
-    "sweep": "sweep.md",
-    "describe": "schema.md",
-    "suppress": "suppression.md",
-    "unsafe": "suppression.md",
-    "run-protocol": "protocol.md",
-    "tables": "tables.md",
-    "app": "app.md",
-    "datasets": "data.md",
-    "compile": "guide.md",
-}
+    "fit": "guide.md", "compare": "guide.md", "evaluate": "guide.md", "verify": "certificate.md",
+    "link": "linkers.md", "find-links": "linkers.md", "mask": "masking.md", "risk": "risk.md",
+    "report": "report.md", "sweep": "sweep.md", "describe": "schema.md", "suppress": "suppression.md",
+    "unsafe": "suppression.md", "run-protocol": "protocol.md", "tables": "tables.md", "app": "app.md",
+    "datasets": "data.md", "compile": "guide.md",
+}  # fmt: skip
 
 
 def page_id(page: Path) -> str:

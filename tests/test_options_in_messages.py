@@ -41,10 +41,7 @@ COMMANDS = {
         "give what fit, risk, sweep, report, suppress or tables wrote with --json"
     ],
     "solver/certificates/operations/verify.py": [
-        "fit --json",
-        "fit --certificate",
-        "report --certificate",
-        "tables audit --certificate",
+        *("fit --json", "fit --certificate", "report --certificate", "tables audit --certificate"),
     ],
     "solver/certificates/checking/verify.py": ["report --certificate"],
     "solver/linkage/parameters.py": ["the FILE.json that mask --record has written"],

@@ -19,12 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "out", "*.egg-info")
 WRITTEN = ("docs", "scripts", "tests")
 FILES = (
-    "CHANGELOG.md",
-    "CITATION.cff",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "Makefile",
-    "README.md",
+    *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
     "constraints.txt",
 )
 STAND_IN = "another-datasets"
@@ -78,9 +73,6 @@ def test_what_is_in_the_wheel_and_in_the_source_distribution(built):
     for folder in WRITTEN:
         assert paths(Path(folder)) <= packed
     assert not [name for name in packed if "__pycache__" in name]
-
-
-# ---------------------------------------------------------------- installed
 
 
 class Environment:

@@ -60,9 +60,6 @@ def defaults(options):
     return {item.name: item.default for item in dataclasses.fields(options)}
 
 
-# ---------------------------------------------------------------- what there is
-
-
 @each
 def test_every_keyword_is_explicit_typed_and_explained(function):
     parameters = inspect.signature(function).parameters.values()
@@ -90,16 +87,10 @@ def test_links_are_found_by_what_links_are_judged_by_but_for_the_truth():
 @pytest.mark.parametrize(
     ("literal", "names"),
     [
-        (known.DirectionName, Direction),
-        (known.TiesName, Ties),
-        (known.StandardisationName, Standardisation),
-        (known.DifferencesName, Differences),
-        (known.MissingName, Missing),
-        (known.EngineName, ENGINES),
-        (known.MatchingName, MATCHINGS),
-        (known.SuppressionName, KINDS),
-        (known.CostName, COSTS),
-        (known.AggregatorName, AGGREGATORS),
+        *((known.DirectionName, Direction), (known.TiesName, Ties)),
+        *((known.StandardisationName, Standardisation), (known.DifferencesName, Differences)),
+        *((known.MissingName, Missing), (known.EngineName, ENGINES), (known.MatchingName, MATCHINGS)),
+        *((known.SuppressionName, KINDS), (known.CostName, COSTS), (known.AggregatorName, AGGREGATORS)),
         (known.LinkerName, LINKERS),
     ],
 )
@@ -116,14 +107,8 @@ def test_help_knows_the_names(said, names):
 
 def test_help_knows_the_numbers_that_hold_when_nothing_is_said():
     assert (EngineOptions().margin, CONFIDENCE, measures.TOLERATED, clock.AUTOMATIC) == (
-        MARGIN,
-        SAMPLED,
-        TOLERATED,
-        AUTOMATIC,
+        *(MARGIN, SAMPLED, TOLERATED, AUTOMATIC),
     )
-
-
-# ---------------------------------------------------------------- what is refused
 
 
 @each
@@ -138,9 +123,6 @@ def test_parameters_of_a_linker_that_has_its_own():
     with pytest.raises(UsageError) as error:
         link(*frames(0), method=DistanceBased(), parameters={"weights": ()})
     assert str(error.value) == "parameters are for a method given by its name; this linker has its own"
-
-
-# ---------------------------------------------------------------- what is taken
 
 
 def test_the_exact_engine_takes_no_option_of_a_model():

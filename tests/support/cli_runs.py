@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.program import main
 
@@ -40,6 +43,34 @@ def refuse(capsys, message: str, *argv: str) -> None:
     assert printed.err == f"error: {message}\n"
     assert (code, printed.out) == (2, "")
     assert contents() == before
+
+
+def check_refusals(capsys, name: str, asked: Iterable[list[str] | tuple[str, list[str]]]) -> None:
+    """Run commands that must be refused as by `refuse`; a golden file has them, or what they are called here,
+    and what they say.
+    """
+    said = []
+    for one in asked:
+        called, argv = one if isinstance(one, tuple) else (shlex.join(one), one)
+        before = contents()
+        code = main(list(argv))
+        printed = capsys.readouterr()
+        assert (code, printed.out, printed.err[:7], printed.err.count("\n")) == (2, "", "error: ", 1), called
+        assert contents() == before, called
+        said.append(f"$ {called.strip()}\n{printed.err}")
+    check_golden(f"refused-{name}", "\n".join(said))
+
+
+def check_refused_calls(name: str, call: Callable[..., object], cases: Iterable[object]) -> None:
+    """Call a function that must refuse every case in one line; a golden file has the cases and the lines."""
+    said = []
+    for case in cases:
+        shown = str(case).strip()
+        with pytest.raises(LinkriskError) as error:
+            call(case)
+        assert "\n" not in str(error.value), shown
+        said.append(f"{shown}\n{type(error.value).__name__}: {error.value}\n")
+    check_golden(f"refused-{name}", "\n".join(said))
 
 
 def contents() -> dict[str, bytes]:

@@ -169,13 +169,8 @@ def test_series_stand_beside_each_other_at_every_tick():
 def test_simple_attacks_are_those_of_their_measure_where_it_was_taken():
     result = kept_results()["risk"]
     found = {
-        "key": "simple_x",
-        "words": "one to one",
-        "value": 0.25,
-        "unit": "share",
-        "low": 0.2,
-        "high": 0.3,
-    }
+        "key": "simple_x", "words": "one to one", "value": 0.25, "unit": "share", "low": 0.2, "high": 0.3,
+    }  # fmt: skip
     result["measures"]["simple-attacks"] = {"findings": [{**found, "worse": "higher", "kind": "range"}]}
     simple = [row for row in draw("headline", result).table.rows if row[0] == "Simple attacks"]
     assert simple == [["Simple attacks", "one to one", 0.25, 0.2, 0.3, "25.0 % (20.0 to 30.0 %)"]]

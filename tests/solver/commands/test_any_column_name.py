@@ -218,13 +218,9 @@ def test_names_are_written_and_read_back():
 @pytest.mark.parametrize(
     ("text", "pair"),
     [
-        ("region=tree.csv", ("region", "tree.csv")),
-        ('"A=B"=my=tree.csv', ("A=B", "my=tree.csv")),
-        ('" x ""y"""= tree.csv ', (' x "y"', "tree.csv")),
-        (" home town =a", ("home town", "a")),
-        ("region", ("", "")),
-        ("=a", ("", "")),
-        ('"a"b=c', ("", "")),
+        *(("region=tree.csv", ("region", "tree.csv")), ('"A=B"=my=tree.csv', ("A=B", "my=tree.csv"))),
+        *(('" x ""y"""= tree.csv ', (' x "y"', "tree.csv")), (" home town =a", ("home town", "a"))),
+        *(("region", ("", "")), ("=a", ("", "")), ('"a"b=c', ("", ""))),
     ],
 )
 def test_what_belongs_to_a_name_stands_behind_an_equals_sign(text, pair):

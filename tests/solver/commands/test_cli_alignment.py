@@ -99,15 +99,9 @@ def test_a_comma_in_a_name(capsys):
         *start, "--attributes", '"income, gross',
     )  # fmt: skip
     run(
-        capsys,
-        *start,
-        "--attributes",
-        'age,"income, gross"',
-        "--ordinal",
-        '"income, gross"',
-        "--json",
+        capsys, *start, "--attributes", 'age,"income, gross"', "--ordinal", '"income, gross"', "--json",
         "a.json",
-    )
+    )  # fmt: skip
     result = json.loads(Path("a.json").read_text("utf-8"))
     assert result["attributes"] == ["age", "income, gross"]
     assert [row["name"] for row in result["schema"]["attributes"]] == ["income, gross"]

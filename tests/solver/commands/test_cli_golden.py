@@ -98,23 +98,10 @@ def test_evaluate_takes_weights_written_by_hand(capsys):
 # compare
 
 ROW = BackendRow(
-    engine="milp",
-    backend="highs",
-    status="optimal",
-    limit=None,
-    claimed=23.0,
-    linked=23.0,
-    linked_with_margin=23.0,
-    linked_upper_bound=23.0,
-    gap=0.0,
-    rows=120,
-    columns=30,
-    nonzeros=480,
-    build_seconds=0.001,
-    solve_seconds=0.25,
-    peak_memory_mb=101.5,
-    version="1.15.1",
-)
+    engine="milp", backend="highs", status="optimal", limit=None, claimed=23.0, linked=23.0,
+    linked_with_margin=23.0, linked_upper_bound=23.0, gap=0.0, rows=120, columns=30, nonzeros=480,
+    build_seconds=0.001, solve_seconds=0.25, peak_memory_mb=101.5, version="1.15.1",
+)  # fmt: skip
 LATE = replace(
     ROW, backend="scip", status="feasible", limit="time", claimed=22.0, linked=22.0, linked_with_margin=22.0,
     linked_upper_bound=26.0, gap=4.0, solve_seconds=60.004,
@@ -126,16 +113,10 @@ FAILED = replace(
 WRONG = replace(ROW, backend="pulp-cbc", linked=24.0, linked_with_margin=24.0, linked_upper_bound=24.0)
 NARROW = replace(ROW, linked=25.0)
 DETAILS = {
-    "name": "original.csv and masked.csv",
-    "records": 30,
-    "candidates": 30,
-    "attributes": list(NAMES),
-    "aggregator": "weighted-mean",
-    "aggregator_options": {},
-    "direction": "original-to-masked",
-    "margin": 1e-5,
-    "notes": [],
-}
+    "name": "original.csv and masked.csv", "records": 30, "candidates": 30, "attributes": list(NAMES),
+    "aggregator": "weighted-mean", "aggregator_options": {}, "direction": "original-to-masked",
+    "margin": 1e-5, "notes": [],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -156,9 +137,6 @@ def test_compare(capsys):
     # Hide seconds, memory and versions, and the widths that depend on them.
     printed = re.sub(r"  +[\d.]+  +[\d.]+  +[\d.]+  1\..*$", "  *", printed, flags=re.MULTILINE)
     check_golden("compare", re.sub(r"build s .*$", "*", printed, flags=re.MULTILINE))
-
-
-# help
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -11,7 +11,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from cli_runs import PAIR, contents, refuse
+from cli_runs import PAIR, check_refusals, contents, refuse
 from small_files import NAMES
 
 from linkrisk.solver.commands.program import main
@@ -43,45 +43,20 @@ def no_work(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("no_work")
-@pytest.mark.parametrize(("argv", "option", "name"), TARGETS)
-def test_refused_before_the_work(argv, option, name, monkeypatch, capsys):
-    Path(f"a.{name}").mkdir()
-    cannot = f"cannot write {option}"
-    message = f"{cannot} no/{name}: the folder no does not exist; create it first"
-    refuse(capsys, message, *argv, option, f"no/{name}")
-    refuse(capsys, f"{cannot} a.{name}: it is a folder; give a file name", *argv, option, f"a.{name}")
-    refuse(capsys, f"{option} needs a file name, not an empty text", *argv, option, "")
-    monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)  # root may write everywhere
-    message = f"{cannot} {name}: the folder . is not writable; choose another one"
-    refuse(capsys, message, *argv, option, name)
-
-
-@pytest.mark.usefixtures("no_work")
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([*FIT, "--write-model", "m.txt"], "cannot write --write-model m.txt: end the name in .lp or .mps"),
-        (
-            [*EVALUATE, "--table", "out.xls"],
-            "cannot write --table out.xls: end the name in .csv, .tsv, .tab, .txt, .parquet, .pq, .feather, "
-            ".arrow, .xlsx, .sav, .zsav, .dta, .xpt, .rds, .rdata, .rda, .asc or .dat",
-        ),
-        (
-            [*FIT, "--write-model", "m.lp", "--json", "out.json"],
-            "--write-model stops before there is a result: leave --json out, or run twice",
-        ),
-        (
-            [*COMPARE, "--table", "./masked.csv"],
-            "--table ./masked.csv would overwrite the --masked file: give another name",
-        ),
-        (
+def test_refused_before_the_work(monkeypatch, capsys):
+    def refused():
+        yield from [
+            *([*FIT, "--write-model", "m.txt"], [*EVALUATE, "--table", "out.xls"]),
+            *([*FIT, "--write-model", "m.lp", "--json", "out.json"], [*COMPARE, "--table", "./masked.csv"]),
             [*FIT, "--json", "out", "--report", "out"],
-            "--json and --report both name out: give each a different file",
-        ),
-    ],
-)
-def test_refused_names(argv, message, capsys):
-    refuse(capsys, message, *argv)
+        ]
+        for argv, option, name in TARGETS:
+            Path(f"a.{name}").mkdir(exist_ok=True)
+            yield from ([*argv, option, given] for given in (f"no/{name}", f"a.{name}", ""))
+        monkeypatch.setattr(os, "access", lambda _, mode: not mode & os.W_OK)  # root may write everywhere
+        yield from ([*argv, option, name] for argv, option, name in TARGETS)
+
+    check_refusals(capsys, "outputs", refused())
 
 
 def full_disk(*_: object, **__: object) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import check_golden, refuse, run
+from cli_runs import check_golden, check_refusals, run
 from linker_cases import persons
 
 from linkrisk import find_links, link
@@ -116,63 +117,26 @@ def test_from_python():
     assert not len(again.clerical)
 
 
-REFUSED = {
-    "band": (
-        [*ARGV, "--clerical-band", "0.5"],
-        "--clerical-band: '0.5' is not a band; write two match probabilities like 0.5,0.9",
-    ),
-    "threshold": (
-        [*ARGV, "--one-to-one", "greedy", "--threshold", "3"],
-        "passes link from the upper end of --clerical-band, or as the error rates say: leave --threshold out",
-    ),
-    "links without passes": (
-        [*FILES, *COLUMNS, "--links", "out.csv"],
-        "--links lists pairs of passes: give --pass too, or leave it out",
-    ),
-    "clerical without passes": (
-        [*FILES, *COLUMNS, "--clerical", "out.csv"],
-        "--clerical lists pairs of passes: give --pass too, or leave it out",
-    ),
-    "decisions without passes": (
-        [*FILES, *COLUMNS, "--decisions", "a.csv"],
-        "--decisions is about pairs of passes: give --method prl with --pass, or leave it out",
-    ),
-}
+def test_what_is_refused(capsys):
+    without = [*FILES, *COLUMNS]
+    asked = [
+        *([*ARGV, "--clerical-band", "0.5"], [*ARGV, "--one-to-one", "greedy", "--threshold", "3"]),
+        *([*without, "--links", "out.csv"], [*without, "--clerical", "out.csv"]),
+        [*without, "--decisions", "a.csv"],
+    ]
+
+    def decided():
+        for text in DECISIONS:
+            Path("decisions.csv").write_text(f"original,masked{text}", encoding="utf-8")
+            yield text.strip().replace("\n", " | "), [*ARGV, "--decisions", "decisions.csv"]
+
+    check_refusals(capsys, "passes", chain(asked, decided()))
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name, capsys):
-    argv, message = REFUSED[name]
-    refuse(capsys, message, *argv)
-
-
-DECISIONS = {
-    "no column": (
-        "original,masked\np1,p1\n",
-        "decisions.csv has no column 'decision'; decisions need the columns original, masked, decision, as "
-        "--clerical writes them",
-    ),
-    "word": (
-        "original,masked,decision\np7,p7,\np8,p8,yes\n",
-        "decisions.csv, row 2: the decision 'yes' is neither 'link' nor 'non-link'; write one of them, or "
-        "nothing where it is open",
-    ),
-    "record": (
-        "original,masked,decision\np8,p1,non-link\n",
-        "decisions.csv, row 1: 'p1' is no record of the masked file; use the labels that --clerical writes",
-    ),
-    "both": (
-        "original,masked,decision\np8,p9,link\np9,p9,non-link\np8,p9,non-link\n",
-        "decisions.csv, row 3: the pair was decided otherwise in a row before; leave one of the two out",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", DECISIONS)
-def test_decisions_that_cannot_be_read(name, capsys):
-    text, message = DECISIONS[name]
-    Path("decisions.csv").write_text(text, encoding="utf-8")
-    refuse(capsys, message, *ARGV, "--decisions", "decisions.csv")
+DECISIONS = [
+    *("\np1,p1\n", ",decision\np7,p7,\np8,p8,yes\n", ",decision\np8,p1,non-link\n"),
+    ",decision\np8,p9,link\np9,p9,non-link\np8,p9,non-link\n",
+]
 
 
 # Files of which nobody knows which record is which: `find-links`
@@ -276,33 +240,8 @@ def test_links_are_found_from_python():
     assert again.links["masked"].tolist() == found.links["masked"].tolist()
 
 
-NOT_FOUND = {
-    "lengths": (
-        [*UNKNOWN, *COLUMNS, *PASSES],
-        "a.csv has 120 records and b.csv has 115: name the column that identifies them in both with --id, or "
-        "take `find-links` if nobody knows which record is which",
-    ),
-    "another method": (
-        [*FIND[:5], "--method", "dbrl"],
-        "dbrl is judged by the true links and says nothing without them: give --method prl with --pass, or "
-        "take `link`, which knows the true links",
-    ),
-    **{
-        option: (
-            [*FIND_ALL, f"--{option}"],
-            f"unknown option '--{option}' (see `python -m solver find-links --help`)",
-        )
-        for option in ("row-by-row", "training")
-    },
-    "unknown name": (
-        [*FIND_ALL, "--masked-id", "code"],
-        "b.csv has no column 'code' (--masked-id); there are: surname, name, town, age, born, case",
-    ),
-}
-
-
 @pytest.mark.usefixtures("unknown")
-@pytest.mark.parametrize("name", NOT_FOUND)
-def test_what_cannot_be_found(name, capsys):
-    argv, message = NOT_FOUND[name]
-    refuse(capsys, message, *argv)
+def test_what_cannot_be_found(capsys):
+    options = (["--row-by-row"], ["--training"], ["--masked-id", "code"])
+    asked = [[*UNKNOWN, *COLUMNS, *PASSES], [*FIND[:5], "--method", "dbrl"]]
+    check_refusals(capsys, "find-links", [*asked, *([*FIND_ALL, *one] for one in options)])

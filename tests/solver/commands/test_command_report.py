@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_runs import PAIR, check_golden, contents, refuse, run
+from cli_runs import PAIR, check_golden, check_refusals, contents, refuse, run
 from report_cases import rows
 
 from linkrisk import verify
@@ -93,18 +93,9 @@ def _without_machine(content, name=""):
     )
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([*PAIR], "where to? give --output FILE.html, or --json FILE"),
-        (
-            ["--saved", "fit.json", *PAIR, "--output", "r.html"],
-            "--saved measures nothing: leave --original out, or --saved",
-        ),
-    ],
-)
-def test_what_is_refused(argv, message, capsys):
-    refuse(capsys, message, "report", *argv)
+def test_what_is_refused(capsys):
+    asked = ([*PAIR], ["--saved", "fit.json", *PAIR, "--output", "r.html"])
+    check_refusals(capsys, "report", (["report", *one] for one in asked))
 
 
 def test_nothing_is_written_where_the_page_cannot_be_made(monkeypatch, capsys):

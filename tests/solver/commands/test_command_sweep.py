@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
-
-from linkrisk.solver.commands.program import main
+from cli_runs import check_refusals, run
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
@@ -142,30 +140,12 @@ def test_what_is_not_on_the_map_is_said(capsys):
     assert "note: 2 without hellinger are not on the map; --loss takes another one\n" in printed
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["sweep", "--method", "noise percent=5"], "which file? give --original FILE"),
-        ([*SWEEP, "--table", "map.doc"], None),
-    ],
-)
-def test_what_is_refused(argv, message, capsys):
-    if message is None:
-        assert main(argv) == 2
-        assert capsys.readouterr().err.startswith("error: cannot write --table map.doc: end the name in .csv")
-        return
-    refuse(capsys, message, *argv)
+def test_what_is_refused(capsys):
+    def asked():
+        yield ["sweep", "--method", "noise percent=5"]
+        yield [*SWEEP, "--table", "map.doc"]
+        for line in ("drop-constant = 'yes'", "seed = true", "plan = 'other.toml'"):
+            Path("plan.toml").write_text(f"[sweep]\n{line}\n", encoding="utf-8")
+            yield line, [*SWEEP, "--plan", "plan.toml"]
 
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("drop-constant = 'yes'", "plan.toml: drop-constant must be true or false"),
-        ("seed = true", "plan.toml: seed must be a text or a number"),
-        ("plan = 'other.toml'", "plan.toml: unknown option 'plan': "),
-    ],
-)
-def test_options_of_a_plan_that_are_refused(line, message, capsys):
-    Path("plan.toml").write_text(f"[sweep]\n{line}\n", encoding="utf-8")
-    assert main([*SWEEP, "--plan", "plan.toml"]) == 2
-    assert capsys.readouterr().err.startswith(f"error: {message}")
+    check_refusals(capsys, "sweep", asked())

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_runs import flat, refuse, run
+from cli_runs import check_refusals, flat, refuse, run
 from small_tables import write_linked_tables
 
 from linkrisk import audit_table, open_table
@@ -16,16 +16,10 @@ from linkrisk.solver.commands.program import main
 
 HEADER = "region,size,value,status,lower_protection,upper_protection,upper_bound\n"
 VALUES = {
-    ("Total", "Total"): 260,
-    ("Total", "small"): 90,
-    ("Total", "large"): 170,
-    ("North", "Total"): 120,
-    ("North", "small"): 40,
-    ("North", "large"): 80,
-    ("South", "Total"): 140,
-    ("South", "small"): 50,
+    ("Total", "Total"): 260, ("Total", "small"): 90, ("Total", "large"): 170, ("North", "Total"): 120,
+    ("North", "small"): 40, ("North", "large"): 80, ("South", "Total"): 140, ("South", "small"): 50,
     ("South", "large"): 90,
-}
+}  # fmt: skip
 ONE = [("North", "large"), ("South", "small"), ("South", "large")]
 OTHER = [("Total", "Total"), ("Total", "small"), ("North", "Total")]
 
@@ -104,26 +98,6 @@ def test_one_file_beside_the_certificate_is_enough_for_a_stranger(capsys):
     assert f"rejected: {rejected['rejected']}\n" == capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (
-            ["--cells", "year.csv", "--original", "year.csv"],
-            "proof.json is the certificate of a table: leave --original out",
-        ),
-        (
-            ["--cells", "year.csv", "--certificate", "proof.json"],
-            "proof.json is the certificate of a table: leave --certificate out",
-        ),
-    ],
-)
-def test_what_a_certificate_of_a_table_is_not_checked_with(capsys, asked, said):
-    assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) in (0, 1)
-    capsys.readouterr()
-    assert main(["verify", "proof.json", *asked]) == 2
-    assert capsys.readouterr().err == f"error: {said}\n"
-
-
 def test_what_is_not_protected_is_proven_too(capsys):
     release("year.csv", [("North", "large")])
     assert main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"]) == 1
@@ -134,21 +108,28 @@ def test_what_is_not_protected_is_proven_too(capsys):
     assert "NOT protected: 0 levels of 2 met, by 0 witness vectors; 2 missed" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--also", "a,b,c"], "--also: 'a,b,c' is none; write CELLS,RELATIONS, or CELLS alone"),
-        (
-            ["--also", "revised.csv", "--certificate", "proof.json"],
-            "--certificate is about one table: leave --also out, or give --exact alone",
+@pytest.mark.usefixtures("argus")
+def test_bad_requests(capsys):
+    main(["tables", "audit", "--cells", "year.csv", "--certificate", "proof.json"])
+    capsys.readouterr()
+    audit, size = ["tables", "audit"], ["--table", "by_size.tab"]
+    year = [*audit, "--cells", "year.csv"]
+    asked = [
+        *(
+            [*year, *one]
+            for one in (["--also", "a,b,c"], ["--also", "revised.csv", "--certificate", "proof.json"])
         ),
-    ],
-)
-def test_bad_requests(capsys, options, message):
-    refuse(capsys, message, "tables", "audit", "--cells", "year.csv", *options)
-
-
-NO_CODES = "by_age.jj has no columns of codes, which say which cells it shares"
+        *(
+            [*audit, *one]
+            for one in (
+                [*size, "--table", "by_age.jj"],
+                [*size, "--also", "by_age.jj"],
+                [*size, *size, "--by", "region"],
+            )
+        ),
+        *(["verify", "proof.json", *year[2:], one, "proof.json"] for one in ("--original", "--certificate")),
+    ]
+    check_refusals(capsys, "tables-audit", asked)
 
 
 @pytest.fixture
@@ -168,19 +149,3 @@ def test_cells_of_argus_are_linked(capsys):
     for table in (["--table", "by_size.tab"], ["--cells", "by_size.csv"]):
         assert main(["tables", "audit", *table, "--also", "by_age.tab"]) == 1
         assert "2 of 2 sensitive cells are NOT protected" in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("argus")
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (["--table", "by_size.tab", "--table", "by_age.jj"], NO_CODES),
-        (["--table", "by_size.tab", "--also", "by_age.jj"], NO_CODES),
-        (
-            ["--table", "by_size.tab", "--table", "by_size.tab", "--by", "region"],
-            "--by is of one table; leave it out where several are linked",
-        ),
-    ],
-)
-def test_what_cannot_be_linked(capsys, asked, message):
-    refuse(capsys, message, "tables", "audit", *asked)

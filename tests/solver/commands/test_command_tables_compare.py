@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import check_golden, flat, refuse, run
+from cli_runs import check_golden, check_refusals, flat, run
 from small_tables import ASKED, write_table_files
 
 from linkrisk import adjust_table, compare_table
@@ -174,12 +174,6 @@ def test_squares_weights_and_up(capsys):
     assert unit.cost <= given.cost <= 2.0 * unit.cost
 
 
-def test_no_adjustment_without_squares_by_our_own_search(capsys):
-    message = "the backend 'exact' adjusts with squares; ask for these, or choose another one"
-    refuse(capsys, message, "tables", "adjust", *ASKED, "--output", "safe.csv", "--backend", "exact")
-
-
-def test_a_base_is_for_rounding(capsys):
-    refuse(
-        capsys, "a base is for the problem 'round'; leave it out", "tables", "compare", *ASKED, "--base", "5"
-    )
+def test_bad_requests(capsys):
+    adjust = ["tables", "adjust", *ASKED, "--output", "safe.csv", "--backend", "exact"]
+    check_refusals(capsys, "tables-compare", [adjust, ["tables", "compare", *ASKED, "--base", "5"]])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import check_golden, contents, flat, refuse, run
+from cli_runs import check_golden, check_refusals, flat, refuse, run
 
 from linkrisk import audit_table, make_table, suppress_table
 from linkrisk.solver.commands.program import main
@@ -108,40 +108,28 @@ def test_an_insider_of_a_file_who_knows_too_much(capsys):
     assert f" of their own cells: {said}; {said}\n" in printed
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["--insiders", "contributors"], "contributors as insiders need the file of contributions; give it"),
-        (
-            ["--coalitions", "x.csv", "--contributors", "who.csv"],
-            "coalition 'x': 'nobody' contributes to no cell; correct the name",
-        ),
-        (
-            ["--insiders", "contributors", "--contributors", "bad.csv"],
-            "bad.csv, row 1, column 'cell': 77 is no cell; they are 0 to 15",
-        ),
-        (
-            ["--insiders", "contributors", "--contributors", "twice.csv"],
-            "twice.csv, row 2: a stands twice in cell 5; add its amounts",
-        ),
-        (["--insiders", "ends.csv"], "ends.csv, row 1: the lower end 9 is above the upper 3"),
-        (
-            ["--insiders", "wrong.csv"],
-            "insider 'a': the value 60 of cell 7 is outside of what they know; correct it",
-        ),
-    ],
-)
-def test_files_that_cannot_be_used(argv, message, capsys):
-    Path("x.csv").write_text("coalition,contributor\nx,nobody\n", encoding="utf-8")
-    Path("bad.csv").write_text("cell,contributor,amount\n77,a,3\n", encoding="utf-8")
-    Path("twice.csv").write_text("cell,contributor,amount\n5,a,3\n5,a,3\n", encoding="utf-8")
-    Path("ends.csv").write_text("insider,cell,lower,upper\na,5,9,3\n", encoding="utf-8")
-    Path("wrong.csv").write_text("insider,cell,lower,upper\na,7,1,3\n", encoding="utf-8")
-    before = contents()
-    code = main(["tables", "suppress", *FILES, *argv])
-    printed = capsys.readouterr()
-    assert (code, printed.out, contents()) == (2, "", before)
-    assert printed.err.startswith(f"error: {message}")
+def test_files_that_cannot_be_used(capsys):
+    files = {
+        "x": "coalition,contributor\nx,nobody\n",
+        "bad": "cell,contributor,amount\n77,a,3\n",
+        "twice": "cell,contributor,amount\n5,a,3\n5,a,3\n",
+        "ends": "insider,cell,lower,upper\na,5,9,3\n",
+        "wrong": "insider,cell,lower,upper\na,7,1,3\n",
+        "known": "insider,cell,lower,upper\nme,1,0,9\n",
+    }
+    for name, text in files.items():
+        Path(f"{name}.csv").write_text(text, encoding="utf-8")
+    asked = [
+        *(["--insiders", "contributors"], ["--coalitions", "x.csv", "--contributors", "who.csv"]),
+        ["--insiders", "contributors", "--contributors", "bad.csv"],
+        *(["--insiders", "contributors", "--contributors", "twice.csv"], ["--insiders", "ends.csv"]),
+        *(["--insiders", "wrong.csv"], ["--insiders", "known.csv", "--contributors", "who.csv"]),
+        ["--insiders", "one.csv", "--insiders", "two.csv"],
+    ]
+    audit = ["tables", "audit", *FILES, "--apriori", "one.csv", "--apriori", "two.csv"]
+    check_refusals(
+        capsys, "tables-insiders", [*(["tables", "suppress", *FILES, *one] for one in asked), audit]
+    )
 
 
 def test_singletons_by_name_where_contributions_are_known(capsys):
@@ -150,22 +138,6 @@ def test_singletons_by_name_where_contributions_are_known(capsys):
     found = suppress_table("cells.csv", "relations.csv", contributors="who.csv")
     assert set(found.insiders.audit.names[1:]) == {"a", "b"}
     assert found.details["from"] == {"who": ["singletons"], "left_out": None, "in_part": False}
-
-
-@pytest.mark.parametrize(("action", "option"), [("suppress", "--insiders"), ("audit", "--apriori")])
-def test_what_is_known_is_given_once(action, option, capsys):
-    message = f"{option} is given twice; give it once, with all in one file"
-    refuse(capsys, message, "tables", action, *FILES, option, "one.csv", option, "two.csv")
-
-
-def test_contributions_nobody_looks_at(capsys):
-    Path("known.csv").write_text("insider,cell,lower,upper\nme,1,0,9\n", encoding="utf-8")
-    message = (
-        "contributions are looked at for coalitions, singletons or contributors as insiders, and neither "
-    )
-    asked = ["--insiders", "known.csv", "--contributors", "who.csv"]
-    message += "is asked for; ask for one, or leave them out"
-    refuse(capsys, message, "tables", "suppress", *FILES, *asked)
 
 
 def test_singletons_need_to_be_known():

@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
+from cli_runs import check_refusals, run
 
 from linkrisk import audit_table, make_table, open_table, suppress_table
 from linkrisk.datasets.tables.stored_table import SECONDARY
@@ -142,37 +142,22 @@ def test_options_of_the_command(capsys, table):
     assert "18 cells" in printed
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        ([], "give a table: --table FILE, or --cells FILE (and --relations FILE)"),
-        (
-            ["--table", "a.jj", "--relations", "b.csv"],
-            "--table says itself which relations there are; leave --relations out",
-        ),
-        (["--cells", "a.csv", "--metadata", "b.rda"], "--metadata describes the cells of --table; give that"),
-        (
-            ["--cells", "a.csv", "--relations", "b", "--relations", "c"],
-            "--relations is given more often than --cells; each table has one of both",
-        ),
-        (
-            ["--cells", "cells.csv", "--cells", "cells.csv", "--hierarchy", "sex=tree.csv"],
-            "no table has a column 'sex' of codes; there are: region, size",
-        ),
-        (
-            ["--cells", "cells.csv", "--cells", "cells.csv", "--apriori", "k.hst"],
-            "--apriori is of one table; give each table its own before they are linked",
-        ),
-        (
-            ["--cells", "cells.csv", "--output", "safe.jj"],
-            "cannot write safe.jj: .jj files hold the values of suppressed cells; write it as the internal "
-            "file",
-        ),
-    ],
-)
-def test_requests_that_cannot_be_met(capsys, table, argv, message):
+def test_requests_that_cannot_be_met(capsys, table):
     table.write("cells.csv", "relations.csv")
-    refuse(capsys, message, "tables", "suppress", *argv)
+    options = [
+        *([], ["--table", "a.jj", "--relations", "b.csv"], ["--cells", "a.csv", "--metadata", "b.rda"]),
+        ["--cells", "a.csv", "--relations", "b", "--relations", "c"],
+        ["--cells", "cells.csv", "--cells", "cells.csv", "--hierarchy", "sex=tree.csv"],
+        ["--cells", "cells.csv", "--cells", "cells.csv", "--apriori", "k.hst"],
+        ["--cells", "cells.csv", "--output", "safe.jj"],
+    ]
+    records = ["--input", "firms.csv", "--response", "turnover", "--rule", "p=10", "--by", "region"]
+    made = ([], ["--table", "a.jj", "--contributors", "b.csv"], ["--by", "size", "--table", "a.tab"])
+    asked = [
+        *(["tables", "suppress", *one] for one in options),
+        *(["tables", "make", *records, *one] for one in made),
+    ]
+    check_refusals(capsys, "tables-files", asked)
 
 
 def test_tables_made_and_written_as_one(capsys):
@@ -182,15 +167,3 @@ def test_tables_made_and_written_as_one(capsys):
     assert printed == ("6 cells and 2 relations: 2 cells are sensitive\n\ntable       made.jj\n")
     run(capsys, "tables", "make", *asked, "--by", "region,size", "--table", "made.tab")
     assert open_table("made.tab").by == ("region", "size")
-    for argv, message in (
-        (["--by", "region"], "give what is written: --cells FILE and --relations FILE, or --table FILE"),
-        (
-            ["--by", "region", "--table", "a.jj", "--contributors", "b.csv"],
-            "--contributors names cells by their numbers; give --cells and --relations, too",
-        ),
-        (
-            ["--by", "region", "--by", "size", "--table", "a.tab"],
-            "a.tab: cells of ARGUS have codes, each variable in one tree, and no other relations; write .jj",
-        ),
-    ):
-        refuse(capsys, message, "tables", "make", *asked, *argv)

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from cli_runs import check_golden, refuse, run
+from cli_runs import check_golden, check_refusals, refuse, run
 from small_files import KEYED, RDA, TABLE, batch, write_batch_files
 
 from linkrisk import open_table, perturb_counts, perturb_sums, run_batch
 from linkrisk.solver.commands.program import main
 
 DATA = os.environ.get("LINKRISK_DATA")
+RUN = ["tables", "run-batch", "firms.arb"]
 
 SOLVED = TABLE + "<SUPPRESS> OPT(1,5)\n"
 
@@ -171,95 +172,46 @@ def test_a_table_that_is_not_protected_is_not_published(capsys):
     assert Path("inside.jj").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
+def test_lines_that_cannot_be_run(capsys):
+    def refused():
+        for text in (
             "<OPENALL>\n",
-            "line 4: there is no command <OPENALL>; there are <OPENMICRODATA>, <OPENTABLEDATA>, "
-            "<OPENMETADATA>, <SPECIFYTABLE>, <SAFETYRULE>, <READMICRODATA>, <READTABLE>, <APRIORI>, "
-            "<RECODE>, <SUPPRESS>, <WRITETABLE>, <CLEAR>, <LOGBOOK>, <VERSIONINFO>",
-        ),
-        ("", "firms.arb reads no table; it needs <SPECIFYTABLE>, and <READMICRODATA> or <READTABLE>"),
-        ('<OPENMICRODATA> "firms.asc"\n', "line 4: data is open already; <CLEAR> comes before other data"),
-        ('<OPENMETADATA> "none.rda"\n', "line 4: there is no file 'none.rda' beside the batch"),
-        ('<SPECIFYTABLE> "region"\n', 'line 4: write <SPECIFYTABLE> "A""B"|"RESPONSE"|"SHADOW"|"COST"'),
-        (
+            "",
+            '<OPENMICRODATA> "firms.asc"\n',
+            '<OPENMETADATA> "none.rda"\n',
+            '<SPECIFYTABLE> "region"\n',
             '<SPECIFYTABLE> "sex"|"turnover"\n<READMICRODATA>\n',
-            "line 4: there is no variable 'sex'; there are: region, size, turnover, asks, group, w",
-        ),
-        (
             TABLE.replace("P(10,1)", "Q(1)"),
-            "line 5: there is no rule 'Q(1)'; there are P, NK, FREQ, ZERO, REQ, WGT, MIS, MAN, each with "
-            "(numbers)",
-        ),
-        (TABLE.replace("P(10,1)", "P(ten)"), "line 5: a number of P is 'ten', which is no number"),
-        (TABLE.replace("P(10,1)", "NK(1)"), "line 5: NK takes 2 numbers, not 1"),
-        (
+            TABLE.replace("P(10,1)", "P(ten)"),
+            TABLE.replace("P(10,1)", "NK(1)"),
             '<SPECIFYTABLE> "size"|<freq>\n<SAFETYRULE> P(10,1)\n<READMICRODATA>\n',
-            "line 4: P, NK, ZERO and REQ look at a response; frequencies have FREQ only",
-        ),
-        (
             "<SUPPRESS> OPT(1)\n" + TABLE,
-            "line 4: tables have to be read before that: <READMICRODATA> or <READTABLE>",
-        ),
-        (
             TABLE + "<SUPPRESS> ABC(1)\n",
-            "line 7: there is no method 'ABC(1)'; there are OPT, MOD, GH, RND, CTA, NET, CKM, each with "
-            "(TABLE,...)",
-        ),
-        (TABLE + "<SUPPRESS> RND(0,5)\n", "line 7: RND is of one table, not of linked ones"),
-        (SOLVED + "<SUPPRESS> GH(1)\n", "line 8: the table is protected by OPT already"),
-        (SOLVED + "<RECODE> 1, region, 1\n", "line 8: <RECODE> comes before <SUPPRESS>; move it up"),
-        (TABLE + "<RECODE> 1, region\n", 'line 7: write <RECODE> TABLE, VARIABLE, "FILE" or a level'),
-        (TABLE + "<RECODE> 1, region, 2\n", "'region' has no codes below level 2; leave its recoding out"),
-        (
+            TABLE + "<SUPPRESS> RND(0,5)\n",
+            SOLVED + "<SUPPRESS> GH(1)\n",
+            SOLVED + "<RECODE> 1, region, 1\n",
+            TABLE + "<RECODE> 1, region\n",
+            TABLE + "<RECODE> 1, region, 2\n",
             TABLE + '<APRIORI> "firms.rda"\n',
-            'line 7: write <APRIORI> "FILE", TABLE, "SEPARATOR", and 0 or 1 twice',
-        ),
-        (TABLE + "<WRITETABLE> (1,1)\n", 'line 7: write <WRITETABLE> (TABLE, FORMAT, OPTIONS, "FILE")'),
-        (TABLE + '<WRITETABLE> (1,9,,"a.csv")\n', "line 7: there is no format 9; they are 1 to 7"),
-        (
+            TABLE + "<WRITETABLE> (1,1)\n",
+            TABLE + '<WRITETABLE> (1,9,,"a.csv")\n',
             TABLE + '<WRITETABLE> (1,1,ZZ+,"a.csv")\n',
-            "line 7: there is no option 'ZZ'; there are AS, SE, FL, QU, HL, SO, AR, HI, TR, AO, AD, AC, "
-            "each with + or -",
-        ),
-        (
             TABLE + '<WRITETABLE> (1,7,,"a.csv")\n',
-            "line 7: the format 7 is of tables protected by CKM; write another one",
-        ),
-        (
             TABLE + '<WRITETABLE> (1,1,,"firms.asc")\n',
-            "line 7: firms.asc is read by the batch; give what is written another name",
-        ),
-        (
             TABLE + '<WRITETABLE> (1,5,,"firms.tab")\n',
-            "firms.rda would be written beside a table, but the batch reads it; give the table another name",
-        ),
-        (
             TABLE + '<WRITETABLE> (1,1,,"none/a.csv")\n',
-            "line 7: the folder none does not exist; create it first",
-        ),
-        (
             TABLE + '<WRITETABLE> (1,5,,"a.tab")\n<WRITETABLE> (1,6,,"a.tab")\n',
-            "line 8: a.tab is written by another line already; give it another name",
-        ),
-        (
             TABLE + '<SUPPRESS> RND(1,50)\n<WRITETABLE> (1,6,,"a.jj")\n',
-            "line 8: a table of RND has the formats 1, 2 and 3, not 6",
-        ),
-        (
             '<SPECIFYTABLE> "size"|"turnover"||-3\n<READMICRODATA>\n',
-            "line 4: costs by distance are not here; leave them out, or give a column of costs",
-        ),
-        (TABLE.replace("MICRODATA", "TABLE"), "line 6: there is no table of cells to read"),
-    ],
-)
-def test_lines_that_cannot_be_run(capsys, text, message):
-    batch(text)
-    before = "" if message.startswith(("firms.arb", "'region'")) else "firms.arb, "
-    before = "firms.arb: " if message.startswith("firms.rda") else before
-    refuse(capsys, f"{before}{message}", "tables", "run-batch", "firms.arb")
+            TABLE.replace("MICRODATA", "TABLE"),
+        ):
+            batch(text)
+            yield text, RUN
+        for name in ("firms.asc", "safe.csv"):
+            batch(TABLE + '<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"safe.csv")\n')
+            yield [*RUN, "--json", name]
+
+    check_refusals(capsys, "tables-run-batch", refused())
 
 
 def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
@@ -270,23 +222,16 @@ def test_tables_that_do_not_add_up_have_to_be_computed_again(capsys):
         encoding="utf-8",
     )
     cells = '<SPECIFYTABLE> "a"|"v"\n<READTABLE> '
-    batch(cells + "0\n", head)
-    message = (
-        "a.tab: relation 0 (a: T = x + y) does not add up: its terms sum to -1; give all hierarchies, "
-        "or recompute totals if these are wrong"
-    )
-    refuse(capsys, message, "tables", "run-batch", "firms.arb")
     batch(cells + "1\n", head)
     assert run_batch("firms.arb").tables[0].stored.numbers["value"][0] == 4
-    batch(cells + "2\n", head)
-    message = "firms.arb, line 4: a table that does not add up cannot be protected; write <READTABLE> 1"
-    refuse(capsys, message, "tables", "run-batch", "firms.arb")
-    batch(cells + "7\n", head)
-    message = "firms.arb, line 4: <READTABLE> takes 0, or 1 to compute totals again, not '7'"
-    refuse(capsys, message, "tables", "run-batch", "firms.arb")
-    batch(cells.replace("<READ", "<SAFETYRULE> P(10,1)\n<READ") + "1\n", head)
-    message = "firms.arb, line 3: its rules look at the 2 largest, but 0 variables are <MAXSCORE>"
-    refuse(capsys, message, "tables", "run-batch", "firms.arb")
+
+    def refused():
+        rules = cells.replace("<READ", "<SAFETYRULE> P(10,1)\n<READ")
+        for text in (f"{cells}0\n", f"{cells}2\n", f"{cells}7\n", f"{rules}1\n"):
+            batch(text, head)
+            yield text, RUN
+
+    check_refusals(capsys, "tables-run-batch-cells", refused())
 
 
 @pytest.mark.skipif(os.sep != "/", reason="these are paths of this machine")
@@ -302,13 +247,6 @@ def test_what_is_written_to_paths_of_other_machines_lies_beside_the_batch(capsys
     batch(TABLE + r'<WRITETABLE> (1,5,,"D:\out\firms.rda")' + "\n")
     message = "firms.arb, line 7: firms.rda is read by the batch; give what is written another name"
     refuse(capsys, message, "tables", "run-batch", "firms.arb")
-
-
-@pytest.mark.parametrize("name", ["firms.asc", "safe.csv"])
-def test_json_overwrites_nothing_of_the_batch(name, capsys):
-    batch(TABLE + '<SUPPRESS> OPT(1,1)\n<WRITETABLE> (1,1,,"safe.csv")\n')
-    message = f"{name} is read or written by firms.arb; give it another name"
-    refuse(capsys, message, "tables", "run-batch", "firms.arb", "--json", name)
 
 
 @pytest.mark.skipif(DATA is None, reason="needs public data: set LINKRISK_DATA to its folder")
@@ -427,24 +365,10 @@ def test_sums_with_noise():
     )
     result = run_batch("firms.arb")
     expected = perturb_sums(
-        frame(),
-        ["region", "size"],
-        response="turnover",
-        noise="sums.txt",
-        small="sums.txt",
-        share=0.3,
-        least=0.03,
-        flex_point=1000.0,
-        factors=(1.0, 0.5),
-        extra=2.5,
-        rules=["p=10"],
-        same_key=False,
-        turn_digits=4,
-        weight="w",
-        decimals=1,
-        record_key="key",
-        hierarchies={"region": "region.hrc"},
-    )
+        frame(), ["region", "size"], response="turnover", noise="sums.txt", small="sums.txt", share=0.3,
+        least=0.03, flex_point=1000.0, factors=(1.0, 0.5), extra=2.5, rules=["p=10"], same_key=False,
+        turn_digits=4, weight="w", decimals=1, record_key="key", hierarchies={"region": "region.hrc"},
+    )  # fmt: skip
     (table,) = result.tables
     assert table.noisy.cells["perturbed"].tolist() == expected.cells["perturbed"].tolist()
     assert (expected.cells["noise"] != 0).any()
@@ -489,62 +413,29 @@ def test_keys_whose_digits_are_not_counted_are_mixed():
     )
 
 
-@pytest.mark.parametrize(
-    ("more", "response", "text", "message"),
-    [
-        (
-            "",
-            "",
-            TABLE + "<SUPPRESS> CKM(1)\n",
-            "line 7: <CKM> of 'turnover' is missing; its metadata says T(n), M, D or V",
-        ),
-        (
-            "",
-            "  <CKM> T(2)\n  <SCALING> N(0.1)\n",
-            TABLE + '<SUPPRESS> CKM(1) "sums.txt"\n',
-            "line 7: <SCALING> of 'turnover' is N(0.1); its metadata says F(S0,S1,X,Q) or N(S1), and "
-            "1 more for the next contributions",
-        ),
-        (
-            "",
-            "  <CKM> M\n  <SCALING> N(0.1)\n",
-            TABLE.replace("P(10,1)", "") + '<SUPPRESS> CKM(1) "sums.txt"||2\n',
-            "line 7: the extra noise of CKM is of cells that P, NK, FREQ or ZERO say are sensitive by the "
-            "response itself; give such a rule",
-        ),
-        (
-            "",
-            "",
-            FREQ + "<SUPPRESS> CKM(1)\n",
-            "line 7: CKM needs a perturbation table; name it here, or by <PFILE> of 'key'",
-        ),
-        (
-            "",
-            "",
-            FREQ + '<SUPPRESS> CKM(1) "counts.txt"|"sums.txt"\n',
-            'line 7: write <SUPPRESS> CKM(TABLE) "FILE"; what is left out is that of the metadata',
-        ),
-        (
-            "",
-            "",
-            FREQ.replace("<SAFETYRULE>", "<SAFETYRULE> FREQ(0,0)|FREQ(3,10)") + "<SUPPRESS> CKM(1)\n",
-            "line 7: CKM is not of holdings; leave the rules of holdings out",
-        ),
-        (
-            "",
-            "",
-            FREQ + '<SUPPRESS> CKM(1) "counts.txt"\n<WRITETABLE> (1,5,,"a.tab")\n',
-            "line 8: a table of CKM has the formats 1, 2, 3 and 7, not 5",
-        ),
-    ],
-)
-def test_cell_keys_that_are_not_described(capsys, more, response, text, message):
-    keyed(more, response)
-    batch(text)
-    refuse(capsys, f"firms.arb, {message}", "tables", "run-batch", "firms.arb")
+def test_cell_keys_that_are_not_described(capsys):
+    def refused():
+        batch(TABLE + "<SUPPRESS> CKM(1)\n")
+        yield "no keys", RUN
+        for more, response, text in (
+            ("", "", TABLE + "<SUPPRESS> CKM(1)\n"),
+            ("", "  <CKM> T(2)\n  <SCALING> N(0.1)\n", TABLE + '<SUPPRESS> CKM(1) "sums.txt"\n'),
+            (
+                "",
+                "  <CKM> M\n  <SCALING> N(0.1)\n",
+                TABLE.replace("P(10,1)", "") + '<SUPPRESS> CKM(1) "sums.txt"||2\n',
+            ),
+            ("", "", FREQ + "<SUPPRESS> CKM(1)\n"),
+            ("", "", FREQ + '<SUPPRESS> CKM(1) "counts.txt"|"sums.txt"\n'),
+            (
+                "",
+                "",
+                FREQ.replace("<SAFETYRULE>", "<SAFETYRULE> FREQ(0,0)|FREQ(3,10)") + "<SUPPRESS> CKM(1)\n",
+            ),
+            ("", "", FREQ + '<SUPPRESS> CKM(1) "counts.txt"\n<WRITETABLE> (1,5,,"a.tab")\n'),
+        ):
+            keyed(more, response)
+            batch(text)
+            yield response + text, RUN
 
-
-def test_cell_keys_need_keys(capsys):
-    batch(TABLE + "<SUPPRESS> CKM(1)\n")
-    message = "firms.arb, line 7: CKM needs record keys, but no variable is <RECORDKEY>"
-    refuse(capsys, message, "tables", "run-batch", "firms.arb")
+    check_refusals(capsys, "tables-run-batch-keys", refused())

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import contents, flat, refuse, run
+from cli_runs import check_refusals, contents, flat, refuse, run
 from small_files import ASC, HEAD, RDA, TABLE, batch, rows, write_batch_files
 
 from linkrisk import Cancel, make_table, open_table, run_batch
@@ -170,12 +170,10 @@ def test_what_is_done_is_in_the_logbook(capsys):
     ]
     assert re.fullmatch(r"linkrisk \S+\n", Path("version.txt").read_text(encoding="utf-8"))
     assert logged()[1:] == [
-        '<SPECIFYTABLE> "region""size"|"turnover"|""|""',
-        "Tables have been made: 1, with 18 cells",
+        *('<SPECIFYTABLE> "region""size"|"turnover"|""|""', "Tables have been made: 1, with 18 cells"),
         "<SUPPRESS> OPT(1,5)",
         "Table 1: 2 cells suppressed with 13 sensitive ones, cost 1,205.5, at least 1,205.5, protected",
-        '<WRITETABLE> (1,1,,"safe.csv")',
-        "safe.csv is made",
+        *('<WRITETABLE> (1,1,,"safe.csv")', "safe.csv is made"),
         "End of run: safe.csv, version.txt are written",
     ]
 
@@ -206,29 +204,13 @@ def test_a_failure_is_in_the_logbook_behind_what_was_before(capsys, line, done, 
     assert not Path("safe.csv").exists()
 
 
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("<LOGBOOK>\n", "firms.arb, line 4: it needs the name of a file"),
-        ('<LOGBOOK> "firms.asc"\n', "firms.asc is there, and no logbook; give <LOGBOOK> another name"),
-        (
-            '<LOGBOOK> "a"\n<LOGBOOK> "b"\n',
-            "firms.arb, line 5: there is a <LOGBOOK> already; one is for the whole batch",
-        ),
-    ],
-)  # fmt: skip
-def test_names_that_cannot_be(capsys, lines, message):
-    batch(lines)
-    if lines.startswith('<LOGBOOK> "a"'):  # it is kept of this failure
-        before = contents()
-        assert main(["tables", "run-batch", "firms.arb"]) == 2
-        assert capsys.readouterr().err == f"error: {message}\n"
-        assert set(contents()) == {*before, "a"}
-    else:
-        refuse(capsys, message, "tables", "run-batch", "firms.arb")
-
-
-# Ctrl-C
+def test_a_second_logbook_is_refused_and_the_first_kept_of_it(capsys):
+    batch('<LOGBOOK> "a"\n<LOGBOOK> "b"\n')
+    before = contents()
+    assert main(["tables", "run-batch", "firms.arb"]) == 2
+    message = "firms.arb, line 5: there is a <LOGBOOK> already; one is for the whole batch"
+    assert capsys.readouterr().err == f"error: {message}\n"
+    assert set(contents()) == {*before, "a"}
 
 
 def test_ctrl_c_writes_what_is_protected_and_begins_nothing_else(capsys, monkeypatch):
@@ -395,28 +377,15 @@ def frame_of(text):
     return made.assign(**{name: made[name].str.strip() for name in ("region", "size", "group")})
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<JJ> a.jj\n", "line 4: a JJ file needs no batch; write tables suppress --table FILE.jj"),
-        ("<LINKMOD> 1\n", "line 4: linked tables are protected by <SUPPRESS> MOD(0,...); write that"),
-        ("<CLEAR>\n", "line 4: data is open that no table is read of; leave it out, or read a table"),
-        (TABLE + "<SUPPRESS> OPT(1,5) now\n", "line 7: 'now' stands behind OPT(...); leave it out"),
-        (
+def test_lines_that_have_another_place(capsys):
+    def refused():
+        for text in (
+            *("<JJ> a.jj\n", "<LINKMOD> 1\n", "<CLEAR>\n", TABLE + "<SUPPRESS> OPT(1,5) now\n"),
             TABLE + '<SUPPRESS> OPT(1)\n<APRIORI> "region.hrc",1,";"\n',
-            "line 8: <APRIORI> comes before <SUPPRESS> OPT; move it up",
-        ),
-        (
             TABLE + f'<CLEAR>\n{HEAD}{TABLE}<WRITETABLE> (2,1,,"a.csv")\n',
-            "line 14: there is no table 2; they are 1 to 1",
-        ),
-        (
-            TABLE + "<SUPPRESS> CKM(1,2)\n",
-            'line 7: write <SUPPRESS> CKM(TABLE) "FILE"|"FILE OF SMALL CELLS"|EXTRA; what is left out is '
-            "that of the metadata",
-        ),
-    ],
-)
-def test_lines_that_have_another_place(capsys, text, message):
-    batch(text)
-    refuse(capsys, f"firms.arb, {message}", "tables", "run-batch", "firms.arb")
+            *(TABLE + "<SUPPRESS> CKM(1,2)\n", "<LOGBOOK>\n", '<LOGBOOK> "firms.asc"\n'),
+        ):
+            batch(text)
+            yield text, ["tables", "run-batch", "firms.arb"]
+
+    check_refusals(capsys, "tables-run-batch-steps", refused())

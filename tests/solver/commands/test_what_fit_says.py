@@ -47,9 +47,6 @@ def changed(result: FitResult, **details: object) -> FitResult:
     return FitResult.of(replace(result.worst, details={**result.details, **details}))
 
 
-# Beside other distances
-
-
 def exact_columns(seed: int, n: int = 60) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two columns that masking left as they are, two that are little but noise."""
     random = np.random.default_rng(seed)
@@ -120,9 +117,6 @@ def test_what_is_more_than_found_but_within_the_bound_is_told_as_such():
     more = f"more than the weighted mean found: the classical Mahalanobis distance links {result.linked + 1}"
     assert f"{more}; no family of aggregator contains it\n" in text
     assert "this family only" not in text
-
-
-# What breaks ties
 
 
 def one_binary_column(n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -271,9 +265,6 @@ def test_the_reason_is_that_of_status_and_limit(status, limit):
     assert f"Weighted mean: {told}" in said(other.to_dict())
 
 
-# Ties
-
-
 def test_ties_that_no_other_rule_counts_are_not_said_to_be_counted_by_it():
     """Record 1 has two candidates at the same distance on either side, and no two records are the same."""
     original = pd.DataFrame({"A": [0.0, 10.0, 20.0, 30.0]})
@@ -314,9 +305,6 @@ def test_partners_that_are_tied_and_farther_than_another_are_not_kept_out_by_the
     table = Evaluator(pair).rank(make_aggregator("weighted-mean", ("A",)).form(np.ones(1)))
     alone = int(((table.ties > 0) & (table.rank == 1)).sum())
     assert result.details["tied"] == {"records": alone, "with_twins": 0}
-
-
-# The headline: one sentence, and a bar that says the same
 
 
 KIND = "can be re-identified by a distance of this kind"

@@ -144,20 +144,11 @@ def test_found_links_claim_nothing_about_the_truth():
 def test_a_contradiction_stands_in_the_headline():
     numbers = dict.fromkeys(field.name for field in fields(BackendRow))
     row = {
-        **numbers,
-        "engine": "milp",
-        "backend": NASTY,
-        "status": "feasible",
-        "limit": "time",
-        "version": "1",
-    }
+        **numbers, "engine": "milp", "backend": NASTY, "status": "feasible", "limit": "time", "version": "1",
+    }  # fmt: skip
     said_of = {
-        "records": 3,
-        "candidates": 3,
-        "attributes": ["a"],
-        "name": "x",
-        "direction": "original-to-masked",
-    }
+        "records": 3, "candidates": 3, "attributes": ["a"], "name": "x", "direction": "original-to-masked",
+    }  # fmt: skip
     content = {**said_of, "aggregator": "owa", "aggregator_options": {}, "notes": [], "margin": 0.001}
     more = {"backends": [row], "disagreements": [f"{NASTY} lies"], "format": "linkrisk-comparison"}
     words = said(notebook(short_of({**content, **more})))
@@ -253,10 +244,8 @@ def test_a_masking_says_what_stayed_and_what_was_lost():
     html = notebook(short_of(content))
     text = " ".join(ET.fromstring(html.replace("\x1b", "")).itertext())
     for said in (
-        "1 of 3 columns masked.",
-        f"1,500 of {MOVED}: these values become missing",
-        "b: masking has not changed a single value",
-        "b: local-suppression, then local-suppression",
+        *("1 of 3 columns masked.", f"1,500 of {MOVED}: these values become missing"),
+        *("b: masking has not changed a single value", "b: local-suppression, then local-suppression"),
         "id (as id); to mask them anyway, name them with attributes",
         "id: left in, and name the records; drop leaves them out",
         "by id, as they were; renumber makes new ones",

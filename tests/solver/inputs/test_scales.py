@@ -23,31 +23,21 @@ def survey(code: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     return original, masked
 
 
-def test_a_code_far_out_is_noted():
+def test_units_that_are_hard_to_weigh_are_noted():
+    """A code far out, codes for a third of the values, and units far apart where nothing is standardised."""
+    hard = "column age is hard to weight against the others"
     (note,) = fit(*survey(99999999.0)).details["notes"]
-    assert note.startswith("column age is hard to weight against the others")
+    assert note.startswith(hard)
     assert "most of its values lie within 3e-06 standardised units" in note
     assert "such as 99999999 for a missing value" in note
-
-
-def test_codes_for_a_third_of_the_values_are_noted():
     original, masked = survey(40.0)
     masked.loc[::3, "age"] = 99999999.0
     (note,) = fit(original, masked, standardisation="pooled").details["notes"]
-    assert note.startswith("column age is hard to weight against the others")
-
-
-def test_units_far_apart_are_noted_where_nothing_is_standardised():
-    original, masked = survey(40.0)
-    files = [frame.assign(income=1e6 * frame["income"]) for frame in (original, masked)]
-    assert fit(*files).details["notes"] == []
-    note = fit(*files, standardisation="none").details["notes"][0]
-    assert note.startswith("column age is hard to weight against the others")
-
-
-@pytest.mark.parametrize("code", [40.0, 999.0])
-def test_what_is_within_reach_is_not_noted(code):
-    assert fit(*survey(code)).details["notes"] == []
+    assert note.startswith(hard)
+    files = [frame.assign(income=1e6 * frame["income"]) for frame in survey(40.0)]
+    assert fit(*files, standardisation="none").details["notes"][0].startswith(hard)
+    for within_reach in (files, survey(40.0), survey(999.0)):
+        assert fit(*within_reach).details["notes"] == []
 
 
 SMALL = 2.0**-665

@@ -23,10 +23,7 @@ from linkrisk.solver.options.command_line import table, words
 from linkrisk.solver.options.operations import OPERATIONS as DECLARED
 from linkrisk.solver.options.operations import operation
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.options.worst_case import (
-    FitCommand,
-    FitOptions,
-)
+from linkrisk.solver.options.worst_case import FitCommand, FitOptions
 
 
 @dataclass(frozen=True, kw_only=True)

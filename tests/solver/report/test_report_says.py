@@ -158,9 +158,6 @@ def test_every_finding_of_these_measures_has_a_meaning(measured):
     assert all(all(words.values()) and all(map(meaning_of, words)) for words in FINDINGS.values())
 
 
-# Parts, and nothing
-
-
 def test_a_fit_alone_has_its_sections():
     original, masked = report_cases.files()
     result = fit(original[["age", "hours"]], masked[["age", "hours"]], row_by_row=True, time_limit=None)

@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 import pytest
+from cli_runs import check_refused_calls
 from fit_runs import frames
 
 from linkrisk import fit, report, suppress, sweep
@@ -62,18 +63,9 @@ def test_the_file_of_a_suppression_makes_the_page_that_it_makes_itself(tmp_path)
         assert _said(report(path, audience=audience.value)) == _said(made.document(audience))
 
 
-@pytest.mark.parametrize(
-    ("masked", "options", "message"),
-    [
-        ("masked.csv", {}, "give two files, or results that are saved already: not one of each"),
-        (None, {"time_limit": 3.0}, "a report of results measures nothing: leave time_limit out"),
-        (None, {"certificates": True}, "a report of results measures nothing: leave certificates out"),
-    ],
-)
-def test_what_is_no_such_request(found, masked, options, message):
-    with pytest.raises(UsageError) as refused:
-        report(found, masked, **options)
-    assert str(refused.value).startswith(message)
+def test_what_is_no_such_request(found):
+    asked = [{"masked": "masked.csv"}, {"time_limit": 3.0}, {"certificates": True}]
+    check_refused_calls("report-of-results", lambda one: report(found, **one), asked)
 
 
 def test_a_file_that_holds_no_result_is_named(tmp_path):
