@@ -70,15 +70,6 @@ def test_a_deep_tree_takes_memory_for_one_way_down():
     assert peak(refused) < 20_000_000
 
 
-def test_a_tree_goes_on_at_the_last_split_of_which_one_side_is_left():
-    weight = dict.fromkeys(range(4), 1)
-    tree = [["split", 0], ["split", 1], *[["leaf", 1, []]] * 2, ["split", 2], *[["leaf", 1, []]] * 2]
-    assert least_given_up(Claim(tree, "tree"), [], TRIANGLE, weight) == (0, 4)
-    for wrong in (tree[:-1], [*tree, ["leaf", 1, []]]):
-        with pytest.raises(RejectedError, match="complete"):
-            least_given_up(Claim(wrong, "tree"), [], TRIANGLE, weight)
-
-
 def test_a_tree_of_zeros_that_is_short_when_it_is_packed(monkeypatch):
     monkeypatch.setattr(proofs, "MOST_NODES", 1 << 16)
     fits, bomb = (

@@ -18,11 +18,10 @@ from linkrisk.solver.certificates.core.claims import Claim, RejectedError
 from linkrisk.solver.certificates.core.families import FAMILIES, Choquet, KAdditive
 from linkrisk.solver.certificates.core.linkage import Linkage
 from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
-from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
+from linkrisk.solver.certificates.writing.certifiable import CertificateError
 from linkrisk.solver.certificates.writing.cores import best_total, finer_steps, inequalities, remaining
 from linkrisk.solver.engines.base import CoreProof, Proof
 from linkrisk.solver.inputs.reading import make_problem
-from linkrisk.solver.options.pair import ProblemOptions
 
 SIMPLEX = [case for case in CERTIFIABLE if case.label in ("weighted-mean", "owa", "2-additive")]
 
@@ -106,19 +105,6 @@ def test_without_time_the_certificate_proves_less_and_says_so(method):
 
 
 every_case = pytest.mark.parametrize("case", CERTIFIABLE, ids=[case.label for case in CERTIFIABLE])
-
-
-@every_case
-def test_every_family_of_this_version_is_certifiable(case):
-    problem = make_problem(*frames(0), ProblemOptions(aggregator=case.name, **case.options))
-    assert why_not_certifiable(problem.describe()) is None
-
-
-def test_a_family_that_verify_does_not_know_is_named():
-    problem = {**make_problem(*frames(0)).describe(), "aggregator": "nobody-knows"}
-    reason = why_not_certifiable(problem)
-    assert reason is not None
-    assert ", ".join(FAMILIES) in reason
 
 
 def test_whatever_the_reason_it_is_one_exception():

@@ -208,25 +208,22 @@ def alone(tmp_path):
     return run
 
 
+WORDS = ["fit.json", "--certificate", "proof.json", "--original", "original.csv", "--masked", "masked.csv"]
+
+
+def save(folder, **contents):
+    for name, content in contents.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+
+
 def test_the_folder_runs_without_the_project(alone, tmp_path):
-    original, masked = frames(1, 12)
-    original.to_csv(tmp_path / "original.csv", index=False)
-    masked.to_csv(tmp_path / "masked.csv", index=False)
-    made = fit(
-        tmp_path / "original.csv", tmp_path / "masked.csv", row_by_row=True, certificate=True, time_limit=None
-    )
-    (tmp_path / "fit.json").write_text(made.to_json())
-    (tmp_path / "proof.json").write_text(json.dumps(made.certificate))
-    words = [
-        "fit.json",
-        "--certificate",
-        "proof.json",
-        "--original",
-        "original.csv",
-        "--masked",
-        "masked.csv",
-    ]
-    done = alone(*words)
+    paths = [tmp_path / "original.csv", tmp_path / "masked.csv"]
+    for frame, path in zip(frames(1, 12), paths, strict=True):
+        frame.to_csv(path, index=False)
+    made = fit(*paths, row_by_row=True, certificate=True, time_limit=None)
+    claim, proof = made.to_dict(), made.certificate
+    save(tmp_path, fit=claim, proof=proof)
+    done = alone(*WORDS)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "proved: no weighted mean whose distances differ by more than a tie links more than "
@@ -241,22 +238,20 @@ def test_the_folder_runs_without_the_project(alone, tmp_path):
         "of this problem: missing 'expected'",
         "of this problem: attributes ['V1', 'V2', 'V3']",
     ]
-    forged = {**json.loads(made.to_json()), "linked": made.linked + 1}
-    (tmp_path / "fit.json").write_text(json.dumps(forged))
-    done = alone(*words)
-    assert done.returncode == 1
-    assert done.stderr.startswith("rejected: ")
-    done = alone(*words[:-2])
+    done = alone(*WORDS[:-2])
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    proof = json.loads(json.dumps(made.certificate))
-    (tmp_path / "fit.json").write_text(made.to_json())
-    for of in (10**400, 0):
-        proof["bound"]["of"] = of
-        (tmp_path / "proof.json").write_text(json.dumps(proof))
-        done = alone(*words)
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    (tmp_path / "fit.json").write_text('{"linked": NaN}')
-    assert alone(*words).returncode == 2
+    endless = {**proof, "bound": {**proof["bound"], "of": 10**400}}
+    nothing = {**proof, "bound": {**proof["bound"], "of": 0}}
+    for wrong, code in (
+        ({"fit": {**claim, "linked": made.linked + 1}}, 1),
+        ({"proof": endless}, 1),
+        ({"proof": nothing}, 1),
+        ({"fit": {"linked": np.nan}}, 2),
+    ):
+        save(tmp_path, **{"fit": claim, "proof": proof, **wrong})
+        done = alone(*WORDS)
+        assert (done.returncode, done.stderr.count("\n")) == (code, 1)
+        assert done.stderr.startswith("rejected: ") == (code == 1)
 
 
 @pytest.mark.parametrize(
@@ -271,13 +266,10 @@ def test_the_folder_runs_without_the_project(alone, tmp_path):
 def test_files_that_cannot_be_used_are_one_line(alone, tmp_path, cells, why):
     original, masked = frames(1, 5, 1)
     made = fit(original, masked, certificate=True, time_limit=None)
-    (tmp_path / "fit.json").write_text(made.to_json())
-    (tmp_path / "proof.json").write_text(json.dumps(made.certificate))
+    save(tmp_path, fit=made.to_dict(), proof=made.certificate)
     masked.to_csv(tmp_path / "masked.csv", index=False)
     (tmp_path / "original.csv").write_text(f"V1\n1\n{cells}\n\n\n\n")
-    done = alone(
-        "fit.json", "--certificate", "proof.json", "--original", "original.csv", "--masked", "masked.csv"
-    )
+    done = alone(*WORDS)
     assert done.returncode in (1, 2)
     assert why in done.stderr
     assert done.stderr.count("\n") == 1

@@ -69,9 +69,7 @@ SMALLEST = (
     ("weighted-mean", "hitting-set", 7, 5),
     ("weighted-mean", "simplex-tree", 7, 5),
     ("owa", "hitting-set", 1, 5),
-    ("owa", "simplex-tree", 1, 5),
     ("choquet", "hitting-set", 10, 5),
-    ("2-additive", "hitting-set", 10, 5),
     ("2-additive", "simplex-tree", 10, 5),
     ("3-additive", "hitting-set", 10, 5),
     ("mahalanobis", "hitting-set", 6, 6),
@@ -123,27 +121,6 @@ def test_no_changed_text_makes_a_false_statement_pass(label, method):
     ):
         with pytest.raises(REFUSALS):
             made.check(certificate=changed(made.certificate, path, value))
-
-
-@every_case
-def test_every_multiplier_and_leaf_of_a_tight_certificate_matters(case):
-    made = certified(case, seed=3)
-    proof = made.certificate["proof"]
-    assert proof["method"] == "hitting-set"
-    for at in range(len(proof["tree"])):
-        shorter = changed(made.certificate, ("proof", "tree"), proof["tree"][:at] + proof["tree"][at + 1 :])
-        with pytest.raises(REFUSALS):
-            made.check(certificate=shorter)
-    for at, line in enumerate(proof["tree"]):
-        if line[0] == "leaf":
-            with pytest.raises(RejectedError, match="is claimed, the proof gives"):
-                made.check(certificate=changed(made.certificate, ("proof", "tree", at, 2), []))
-    for at, core in enumerate(proof["cores"]):
-        for row in range(len(core["rows"])):
-            for multiplier in (0, -1):
-                path = ("proof", "cores", at, "rows", row, 2)
-                with pytest.raises(RejectedError, match=rf"cores\[{at}\]: multiplier"):
-                    made.check(certificate=changed(made.certificate, path, multiplier))
 
 
 @pytest.mark.parametrize(

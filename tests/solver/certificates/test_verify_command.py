@@ -120,37 +120,6 @@ def test_files_that_are_malformed(capsys, name, content, message):
     assert captured.err.count("\n") == 1
 
 
-def test_every_part_of_the_certificate_is_needed(capsys):
-    """Without any one key, with a text in its place or an empty list: one line, no traceback.
-
-    Of lists, whose entries are read alike, the first two and the last.
-    """
-    made = written("choquet")
-
-    def keys(content, path=()):
-        for key, value in content.items() if isinstance(content, dict) else enumerate(content):
-            if isinstance(content, list) and 1 < key < len(content) - 1:
-                continue
-            yield (*path, key)
-            if isinstance(value, dict | list):
-                yield from keys(value, (*path, key))
-
-    for at, path in enumerate(list(keys(made.certificate))):
-        for value in (("x", None), ([], 1.5))[at % 2]:
-            content = json.loads(json.dumps(made.certificate))
-            inner = content
-            for key in path[:-1]:
-                inner = inner[key]
-            if inner[path[-1]] == value:
-                continue
-            inner[path[-1]] = value
-            Path("proof.json").write_text(json.dumps(content), encoding="utf-8")
-            code = proves(*PAIR)
-            captured = capsys.readouterr()
-            assert code in (1, 2) or path[:2] in {("proof", "lost")}, (path, value)
-            assert captured.err.count("\n") == (code != 0), captured.err
-
-
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
@@ -273,11 +242,7 @@ def test_what_cannot_be_read(fitted):
         (FitResult.of(replace(result.worst, certificate=None)), {}, missing),
         (result.to_dict(), {}, missing),
         (3, {"certificate": {}}, "the fit is a int; give a result, a dictionary or a file name"),
-        (
-            result,
-            {"certificate": {}},
-            "the certificate has no 'format': it was not written by this version",
-        ),
+        (result, {"certificate": {}}, "the certificate has no 'format': it was not written by this version"),
         (
             {"seconds": float("nan")},
             {"certificate": {}},
@@ -288,9 +253,3 @@ def test_what_cannot_be_read(fitted):
         with pytest.raises(UsageError) as error:
             verify(given, *files, **options)
         assert str(error.value).startswith(message)
-
-
-def test_several_families_have_no_certificate():
-    files = frames(3, 8)
-    with pytest.raises(UsageError, match="the fit is about several families, and a certificate about one"):
-        verify(fit(*files, aggregator="all"), *files, certificate={})

@@ -79,15 +79,6 @@ def test_the_optimum_of_brute_force_is_proved(label, seed):
     assert fitted["status"] == "optimal"
 
 
-@pytest.mark.parametrize(("label", "kind"), [("weighted-mean", "tenths"), ("choquet", "wide")])
-def test_larger_files(label, kind):
-    files = weighted(11, kind, rows=30, columns=3)
-    case = BY_LABEL[label]
-    fitted, found = proven(files, aggregator=case.name, **case.options)
-    assert found.verified, found.rejected
-    assert float(found.verdict.bound) == pytest.approx(fitted["weighted_links"], rel=1e-9)
-
-
 def test_a_search_without_time_is_certified_for_what_it_knows():
     files = weighted(3, "tenths", rows=20)
     made = fit(*files, schema=SCHEMA, certificate=True, time_limit=1e-9)
@@ -158,8 +149,9 @@ def pair(tmp_path, monkeypatch):
     return weighted_folder()
 
 
-@pytest.mark.parametrize("ties", ["strict", "share"])
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
+@pytest.mark.parametrize(
+    ("ties", "direction"), [("strict", "original-to-masked"), ("share", "masked-to-original")]
+)
 def test_what_is_printed(ties, direction, pair, capsys):
     fitted = written("--ties", ties, "--direction", direction)
     capsys.readouterr()

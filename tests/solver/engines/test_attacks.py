@@ -7,6 +7,7 @@ import brute_optimum
 import numpy as np
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
+from exact_runs import files
 
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.pair import Ties, make_pair
@@ -21,9 +22,7 @@ everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
 
 def pair_of(seed, n=14, attributes=3, noise=0.8, **options):
-    random = np.random.default_rng(seed)
-    original = random.normal(size=(n, attributes))
-    return make_pair(original, original + noise * random.normal(size=(n, attributes)), **options)
+    return make_pair(*files(seed, n, attributes, noise), **options)
 
 
 def start(system, seconds=None, report=None):

@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
 from backend_problems import solve_here
+from exact_runs import files
 from pairwise import pairwise
 
 from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
-from linkrisk.solver.backends.base import BackendResult
+from linkrisk.solver.backends.base import BackendProgress, BackendResult
 from linkrisk.solver.backends.registry import available_backends
 from linkrisk.solver.engines import milp as milp_module
 from linkrisk.solver.engines.attacks.search import attack
@@ -29,9 +30,7 @@ everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
 
 
 def pair_of(seed, n=6, attributes=3, noise=0.8, **options):
-    random = np.random.default_rng(seed)
-    original = random.normal(size=(n, attributes))
-    masked = original + noise * random.normal(size=(n, attributes))
+    original, masked = files(seed, n, attributes, noise)
     if options.get("ties") is Ties.SHARE:
         masked[1] = masked[0]
     return make_pair(original, masked, **options)
@@ -169,66 +168,66 @@ FEWER = (
 )
 
 
-class Claiming:
-    """A backend that claims an optimum: parameters at hand, and how many blocks they give up."""
+class Answering:
+    """A backend whose answer is at hand: parameters, and how many blocks they give up."""
 
-    name, takes_watcher = "claiming", True
+    name, takes_watcher = "answering", True
 
-    def __init__(self, theta, given_up, limit=None):
-        self.theta, self.given_up, self.limit = theta, given_up, limit
+    def __init__(self, theta, bound, status=Status.OPTIMAL, limit=None, *, tells=False):
+        self.theta, self.bound, self.tells = theta, float(bound), tells
+        self.status, self.limit = status, limit
 
     def solve(self, model, options, *, starts, watch):
-        del options, starts, watch
-        values = np.concatenate([self.theta, np.zeros(model.shape[1] - len(self.theta))])
-        status = Status.OPTIMAL if self.limit is None else Status.FEASIBLE
-        bound = float(self.given_up)
-        return BackendResult(status, self.limit, bound, bound, values, 0.0, 0.0, "claiming", "1")
+        del options, starts
+        if self.tells:
+            watch(BackendProgress(self.bound, self.bound))
+        kept = None if self.theta is None else self.bound
+        values = None
+        if self.theta is not None:
+            values = np.concatenate([self.theta, np.zeros(model.shape[1] - len(self.theta))])
+        return BackendResult(self.status, self.limit, kept, self.bound, values, 0.0, 0.0, "answering", "1")
 
 
-@pytest.mark.parametrize(("limit", "notes"), [(None, (FEWER,)), (Limit.TIME, ())])
-def test_an_optimum_that_the_recount_does_not_confirm_is_explained(monkeypatch, limit, notes):
-    case, pair = BY_LABEL["weighted-mean"], pair_of(3, 8)
-    backend = Claiming(np.full(3, 1 / 3), 0, limit)
-    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
-    incumbent, result = run(pair, case.make(3), margin=1e-8)
+@pytest.fixture
+def answered(monkeypatch):
+    """Run with a backend whose answer is at hand."""
+
+    def run_with(pair, aggregator, *answer, tells=False, **options):
+        backend = Answering(*answer, tells=tells)
+        with monkeypatch.context() as patch:
+            patch.setattr(milp_module, "get_backend", lambda _: backend)
+            return run(pair, aggregator, **options)
+
+    return run_with
+
+
+@pytest.mark.parametrize(
+    ("status", "limit", "notes"), [(Status.OPTIMAL, None, (FEWER,)), (Status.FEASIBLE, Limit.TIME, ())]
+)
+def test_an_optimum_that_the_recount_does_not_confirm_is_explained(answered, status, limit, notes):
+    aggregator = BY_LABEL["weighted-mean"].make(3)
+    incumbent, result = answered(pair_of(3, 8), aggregator, np.full(3, 1 / 3), 0, status, limit, margin=1e-8)
     assert incumbent.value < incumbent.bound
-    assert result.status is Status.FEASIBLE
-    assert result.notes == notes
+    assert (result.status, result.notes) == (Status.FEASIBLE, notes)
 
 
 @pytest.mark.parametrize(("margin", "advised"), [(1e-5, True), (1e-6, False), (1e-8, False)])
-def test_a_smaller_margin_is_advised_only_where_it_can_help(monkeypatch, margin, advised):
-    case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
-    best, _ = run(pair, case.make(3), attacked=True)
-    backend = Claiming(best.solution, pair.blocks)  # a bound of no links at all
-    monkeypatch.setattr(milp_module, "get_backend", lambda _: backend)
-    incumbent, result = run(pair, case.make(3), margin=margin)
+def test_a_smaller_margin_is_advised_only_where_it_can_help(answered, margin, advised):
+    pair, aggregator = pair_of(2, 12), BY_LABEL["weighted-mean"].make(3)
+    best, _ = run(pair, aggregator, attacked=True)
+    # A bound of no links at all.
+    incumbent, result = answered(pair, aggregator, best.solution, pair.blocks, margin=margin)
     assert incumbent.value == best.value
     assert result.notes == (NOTE if advised else NOTE.removesuffix("; run again with a smaller margin"),)
 
 
-def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
+def test_a_bound_told_before_it_was_refuted_is_taken_back(answered):
     """A backend tells its bound while solving; its final answer links more, by less than the margin."""
-    case, pair = BY_LABEL["weighted-mean"], pair_of(2, 12)
-    aggregator = case.make(3)
+    pair, aggregator = pair_of(2, 12), BY_LABEL["weighted-mean"].make(3)
     best, _ = run(pair, aggregator, attacked=True)
-
-    class Telling:
-        name, takes_watcher = "telling", True
-
-        def solve(self, model, options, *, starts, watch):
-            from linkrisk.solver.backends.base import BackendProgress
-
-            del options, starts
-            bound = pair.blocks - best.value + 1.0
-            watch(BackendProgress(bound, bound))
-            values = np.concatenate([best.solution, np.zeros(model.shape[1] - 3)])
-            return BackendResult(Status.OPTIMAL, None, bound, bound, values, 0.0, 0.0, "telling", "1")
-
-    monkeypatch.setattr(milp_module, "get_backend", lambda _: Telling())
-    incumbent, result = run(pair, aggregator)
-    assert incumbent.value == best.value
-    assert incumbent.bound >= incumbent.value
+    bound = pair.blocks - best.value + 1.0
+    incumbent, result = answered(pair, aggregator, best.solution, bound, tells=True)
+    assert incumbent.value == best.value <= incumbent.bound
     assert result.status is Status.FEASIBLE
     assert NOTE in result.notes
 
@@ -236,19 +235,9 @@ def test_a_bound_told_before_it_was_refuted_is_taken_back(monkeypatch):
 @pytest.mark.parametrize(
     ("status", "limit"), [(Status.NO_SOLUTION, Limit.TIME), (Status.INTERRUPTED, Limit.USER)]
 )
-def test_a_backend_without_an_answer_leaves_the_attack_standing(monkeypatch, status, limit):
-    pair = pair_of(4, 10)
-    aggregator = BY_LABEL["choquet"].make(3)
-
-    class Empty:
-        name, takes_watcher = "empty", True
-
-        def solve(self, model, options, *, starts, watch):
-            del model, options, starts, watch
-            return BackendResult(status, limit, None, -np.inf, None, 0.0, 0.0, "empty", "1")
-
-    monkeypatch.setattr(milp_module, "get_backend", lambda _: Empty())
-    incumbent, result = run(pair, aggregator)
+def test_a_backend_without_an_answer_leaves_the_attack_standing(answered, status, limit):
+    pair, aggregator = pair_of(4, 10), BY_LABEL["choquet"].make(3)
+    incumbent, result = answered(pair, aggregator, None, -np.inf, status, limit)
     assert incumbent.value >= Evaluator(pair).count(aggregator.form(aggregator.equal())).linked_weight
     interrupted = status is Status.INTERRUPTED
     assert result.status is (Status.INTERRUPTED if interrupted else Status.FEASIBLE)

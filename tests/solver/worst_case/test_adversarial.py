@@ -11,7 +11,7 @@ from hunting.kinds import KINDS
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.solver.linkage.evaluator import Evaluator
 
-QUICK = 3
+QUICK = 2
 LONG = 60
 
 

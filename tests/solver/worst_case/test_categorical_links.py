@@ -17,7 +17,7 @@ from cli_runs import PAIR, flat, run
 from fit_runs import steered
 from pairwise import pairwise
 
-from linkrisk import WorstCaseLinkage, compare, evaluate, fit, risk, verify
+from linkrisk import WorstCaseLinkage, evaluate, fit, risk, verify
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.solver.certificates.checking.verify import demand_fit
 from linkrisk.solver.certificates.checking.verify import verify as verify_files
@@ -180,10 +180,7 @@ def test_one_to_one_assignment_uses_no_impossible_pair_for_a_link():
     form = problem.aggregator.form(problem.aggregator.equal())
     matrix = distance_matrix(problem.pair, form)
     assert np.isinf(matrix).any()
-    assert np.array_equal(
-        np.isfinite(matrix),
-        problem.pair.possible(np.arange(40)[:, None], np.arange(40)),
-    )
+    assert np.array_equal(np.isfinite(matrix), problem.pair.possible(np.arange(40)[:, None], np.arange(40)))
     assert assigned_blocks(problem.pair, form).sum() <= problem.pair.reachable.sum()
 
 
@@ -399,17 +396,6 @@ def test_the_estimator_knows_the_recoding_of_numbers_that_it_has_learned():
     model = WorstCaseLinkage(time_limit=10).fit(original, masked)
     assert model.score(original, masked) == model.linked_ / 80
     assert (model.predict(original, masked) == np.arange(80)).sum() == model.linked_
-
-
-def test_every_command_compares_alike():
-    original, masked = released()
-    expected = fit(original, masked, **OPTIONS).linked
-    rows = compare(original, masked, **OPTIONS, backends=["exact"])
-    assert {row["linked"] for row in rows.to_dict()["backends"]} == {expected}
-    measured = risk(original, masked, **OPTIONS, aggregator="weighted-mean", measures="worst-case")
-    assert measured.to_dict()["worst_case"]["families"][0]["linked"] == expected
-    problem = make_problem(original, masked, ProblemOptions(nominal=OPTIONS["nominal"]))
-    assert problem.describe()["masking"] == ["inferred"]
 
 
 def test_no_verdict_is_green_while_a_column_cannot_be_compared():

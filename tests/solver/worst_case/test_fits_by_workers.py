@@ -31,30 +31,26 @@ def said(result) -> dict:
     return {key: value for key, value in result.to_dict().items() if key not in left_out}
 
 
-def test_a_fit_of_samples_says_the_same_whoever_searches_them(address):
-    options = {"aggregator": "owa", "work_limit": 0.1, "sample": 20, "samples": 4}
-    alone = fit(*FILES, **options)
+@pytest.mark.parametrize(
+    ("work", "options"),
+    [
+        ("samples", {"aggregator": "owa", "work_limit": 0.1, "sample": 20, "samples": 4}),
+        ("counts", {"aggregator": "owa", "work_limit": 0.3}),
+        # Of a file that is taken to be too large to have all rows.
+        ("rows", {"work_limit": 0.1, "steering": steered(most_reduced=0)}),
+    ],
+)
+def test_a_fit_says_the_same_whoever_works(address, work, options, monkeypatch):
+    if work == "rows":
+        monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
+    alone, told = fit(*FILES, **options), set()
     assert "workers" not in alone.to_dict()
-    for way in ({"workers": 2}, {"scheduler": address}):
-        found = fit(*FILES, **options, **way)
+    for way in ({"workers": 2}, {"scheduler": address}) if work == "samples" else ({"scheduler": address},):
+        found = fit(*FILES, **options, **way, on_progress=lambda progress: told.add(progress.work))
         assert said(found) == said(alone)
         asked, scheduler = way.get("workers"), way.get("scheduler")
         assert found.details["workers"] == {"scheduler": scheduler, "asked": asked, "at_start": 2}
-
-
-def test_a_fit_of_all_records_says_the_same_whoever_counts(address):
-    options, works = {"aggregator": "owa", "work_limit": 0.3}, set()
-    found = fit(*FILES, **options, scheduler=address, on_progress=lambda progress: works.add(progress.work))
-    assert said(found) == said(fit(*FILES, **options))
-    assert "1 of 8 tasks" in works
-
-
-def test_rows_grow_the_same_whoever_looks_for_them(address, monkeypatch):
-    """Of a file that is taken to be too large to have all rows."""
-    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
-    steering = steered(most_reduced=0)
-    options = {"aggregator": "weighted-mean", "work_limit": 0.1, "steering": steering}
-    assert said(fit(*FILES, **options, scheduler=address)) == said(fit(*FILES, **options))
+    assert work != "counts" or "1 of 8 tasks" in told
 
 
 def test_a_worker_that_dies_in_the_middle_of_a_count_costs_no_record(address, monkeypatch):

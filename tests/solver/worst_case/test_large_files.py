@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from aggregator_cases import BY_LABEL, CASES, LABELS
-from categorical_cases import attribute_distances
-from fit_runs import steered
+from exact_runs import files
+from fit_runs import frames, steered
 from scipy import sparse
 
 from linkrisk.formulations.linkage.block_system import block_system
@@ -24,17 +23,6 @@ from linkrisk.solver.run.incumbent import Incumbent
 from linkrisk.solver.worst_case.operations.fit import fit
 
 everywhere = pytest.mark.parametrize("case", CASES, ids=LABELS)
-
-
-def files(seed, n=40, attributes=3, noise=0.8):
-    random = np.random.default_rng(seed)
-    original = random.normal(size=(n, attributes))
-    return original, original + noise * random.normal(size=(n, attributes))
-
-
-def frames(seed, n=40, attributes=3, noise=0.8):
-    names = ["A", "B", "C", "D", "E"][:attributes]
-    return [pd.DataFrame(values, columns=names) for values in files(seed, n, attributes, noise)]
 
 
 def probed(pair, aggregator):
@@ -56,7 +44,7 @@ def rows_link(system, theta):
 @everywhere
 @pytest.mark.parametrize("ties", list(Ties))
 def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
-    original, masked = files(3, 150)
+    original, masked = files(3, 150, noise=0.8)
     masked[5] = masked[6]
     pair = make_pair(original, masked, ties=ties)
     aggregator = case.make(3)
@@ -82,24 +70,9 @@ def test_after_a_count_the_rows_say_what_the_evaluator_has_counted(case, ties):
 
 
 @everywhere
-def test_growing_rows_are_rows_of_the_whole_system(case):
-    pair = make_pair(*files(4, 25))
-    aggregator = case.make(3)
-    part = probed(pair, aggregator).system()
-    whole = block_system(pair, aggregator, reduce=False)
-    place = {key: at for at, key in enumerate(zip(whole.block, whole.rival, strict=True))}
-    # That a block is lost shows only in the rivals met so far.
-    open_rows = np.flatnonzero(~whole.lost[part.block])
-    at = [place[part.block[row], part.rival[row]] for row in open_rows]
-    np.testing.assert_allclose(part.part(open_rows).toarray(), whole.matrix[at].toarray(), atol=1e-14)
-    assert len(set(at)) == len(at) > 0
-    assert (np.diff(part.block) >= 0).all()
-
-
-@everywhere
 def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
     """A part of the rows forbids nothing that all of them allow, and no two builds are there at once."""
-    pair, limit = make_pair(*files(5, 60)), 1e6
+    pair, limit = make_pair(*files(5, 60, noise=0.8)), 1e6
     aggregator = case.make(3)
     rows = GrowingRows(pair, aggregator, Clock(None, limit), 0)
     rows.probe(Incumbent(rows._clock, aggregator.equal(), 0.0, pair.blocks), np.inf)
@@ -121,24 +94,11 @@ def test_where_memory_is_short_rows_are_taken_by_lot(case, monkeypatch):
 def test_the_optimum_on_growing_rows_is_that_on_all_rows(label, seed):
     case = BY_LABEL[label]
     options = {"aggregator": case.name, "engine": "exact", "time_limit": None, **case.options}
-    whole = fit(*frames(seed), **options)
-    grown = fit(*frames(seed), **options, steering=steered(most_reduced=0))
+    whole = fit(*frames(seed, 40, noise=0.8), **options)
+    grown = fit(*frames(seed, 40, noise=0.8), **options, steering=steered(most_reduced=0))
     assert whole.proven
     assert grown.proven
     assert grown.linked == whole.linked
-
-
-@everywhere
-def test_the_rival_in_the_way_is_the_nearest_by_definition(case):
-    pair = make_pair(*files(9, 30))
-    aggregator = case.make(3)
-    theta = aggregator.domain.sample(1, np.random.default_rng(2))[0]
-    form = aggregator.form(theta)
-    rival = Evaluator(pair, 1).rank(form).rival
-    for block in range(pair.blocks):
-        distances = form(attribute_distances(pair.queries[block], pair.candidates, aggregator.differences))
-        distances[pair.partner[block]] = np.inf
-        assert distances[rival[block]] == pytest.approx(distances.min(), rel=1e-9)
 
 
 # ---------------------------------------------------------------- many rows
@@ -158,7 +118,7 @@ def test_the_few_smallest_of_each_block(count):
 
 
 def test_lines_are_the_same_on_dense_and_on_sparse_rows():
-    pair = make_pair(*files(2, 30))
+    pair = make_pair(*files(2, 30, noise=0.8))
     aggregator = BY_LABEL["choquet"].make(3)
     dense = block_system(pair, aggregator)
     assert isinstance(dense.values, np.ndarray)
@@ -179,7 +139,7 @@ def test_lines_are_the_same_on_dense_and_on_sparse_rows():
 
 def test_subtrees_of_many_rows_prove_the_same():
     """With every subtree told its rows, and explorations of one simplex each."""
-    pair = make_pair(*files(5, 40))
+    pair = make_pair(*files(5, 40, noise=0.8))
     system = block_system(pair, BY_LABEL["weighted-mean"].make(3))
     bounds = []
     for steering in (TreeSteering(), TreeSteering(few_rows=0, budget_rows=1)):

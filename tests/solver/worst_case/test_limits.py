@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_runs import PAIR, run
 from fit_runs import frames, steered
 from work_run import files, found
 
 from linkrisk import Cancel, compare, evaluate, fit, link
-from linkrisk.solver.commands.program import main
 from linkrisk.solver.engines.exact.engine import ExactEngine
 from linkrisk.solver.engines.growing_rows import GrowingRows
 from linkrisk.solver.run.clock import Clock
@@ -31,6 +31,10 @@ def pair(n=60):
     return frames(0, n, noise=0.8)
 
 
+def long_pair(n=200):
+    return frames(12, n, 5, noise=1.2)
+
+
 def valid(result, files):
     assert 0 <= result.linked <= result.linked_upper_bound <= result.records
     assert result.linked == evaluate(*files, parameters=result.to_dict()).linked
@@ -40,8 +44,7 @@ def valid(result, files):
 # ---------------------------------------------------------------- memory
 
 
-@pytest.mark.parametrize("engine", ["milp", "exact"])
-@pytest.mark.parametrize("aggregator", ["weighted-mean", "mahalanobis"])
+@pytest.mark.parametrize(("engine", "aggregator"), [("milp", "weighted-mean"), ("exact", "mahalanobis")])
 @pytest.mark.usefixtures("virtual_time")
 def test_a_memory_limit_that_is_reached_at_once(engine, aggregator):
     files = pair()
@@ -89,28 +92,7 @@ def test_memory_that_cannot_be_had_ends_the_run_with_an_interval(where, monkeypa
     assert valid(result, files)
 
 
-def test_the_command_line_says_that_memory_ran_out(tmp_path, capsys):
-    for name, frame in zip(("original", "masked"), pair(), strict=True):
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-    files = [f"--{name}={tmp_path / name}.csv" for name in ("original", "masked")]
-    target = tmp_path / "fit.json"
-    assert main(["fit", *files, "--engine", "exact", "--memory-limit", "1", "--json", str(target)]) == 0
-    printed = capsys.readouterr().out
-    assert "not proven: memory ran out; a larger --memory-limit" in printed
-    assert json.loads(target.read_text(encoding="utf-8"))["limit"] == "memory"
-
-
 # ---------------------------------------------------------------- time
-
-
-def test_time_that_is_up_before_all_records_are_compared():
-    files = pair()
-    result = fit(*files, engine="exact", time_limit=1e-6, steering=steered(moment=0.0))
-    assert result.limit == "time"
-    assert valid(result, files)
-    assert result.details["notes"][0].startswith(
-        "the time limit was reached before all records were compared"
-    )
 
 
 def test_the_first_attack_is_counted_whatever_the_limit(monkeypatch):
@@ -204,8 +186,7 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     elif ending == "memory":
         limits["memory_limit"] = 1e9
         monkeypatch.setattr(
-            "linkrisk.solver.run.limits.resident_megabytes",
-            lambda: 2e9 if reached.is_set() else 100.0,
+            "linkrisk.solver.run.limits.resident_megabytes", lambda: 2e9 if reached.is_set() else 100.0
         )
     else:
         threading.Thread(target=lambda: reached.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
@@ -248,7 +229,7 @@ def test_a_search_that_goes_on_does_not_abort_the_process(ending):
 )
 def test_ctrl_c_gives_what_is_known(choice, phase):
     """Early and late; with a backend in this process and with one in a child."""
-    files = frames(12, 200 if choice["engine"] == "exact" else 80, 5, noise=1.2)
+    files = long_pair(200 if choice["engine"] == "exact" else 80)
     pressed = []
 
     def press(progress):
@@ -267,17 +248,6 @@ def test_ctrl_c_gives_what_is_known(choice, phase):
 # ---------------------------------------------------------------- cancel
 
 
-def long_pair(n=200):
-    return frames(12, n, 5, noise=1.2)
-
-
-def valid_and_stopped(result):
-    assert (result.status, result.limit) == ("interrupted", "user")
-    assert result.linked < result.linked_upper_bound <= result.records
-    assert result.linked == evaluate(*long_pair(result.records), parameters=result.to_dict()).linked
-    return True
-
-
 def test_another_thread_may_end_a_fit_that_runs_outside_the_main_thread():
     cancel, reached, results = Cancel(), threading.Event(), []
 
@@ -292,7 +262,10 @@ def test_another_thread_may_end_a_fit_that_runs_outside_the_main_thread():
     assert reached.wait(600.0)
     cancel.cancel()
     thread.join()
-    assert valid_and_stopped(results[0])
+    (result,) = results
+    assert (result.status, result.limit) == ("interrupted", "user")
+    assert result.linked < result.linked_upper_bound
+    assert valid(result, long_pair())
 
 
 def test_of_several_families_those_not_begun_are_left_out():
@@ -460,34 +433,33 @@ def test_several_families_share_the_work():
     assert results[0].details["work"] >= sum(work for *_, work in first) - 1e-5
 
 
-def test_the_command_line_takes_a_work_limit_and_says_that_it_came(tmp_path, capsys):
-    for name, frame in zip(("original", "masked"), files(80), strict=True):
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-    given = [f"--{name}={tmp_path / name}.csv" for name in ("original", "masked")]
-    target = tmp_path / "fit.json"
-    report = tmp_path / "fit.html"
-    command = ["fit", *given, "--work-limit", "0.001", "--json", str(target), "--report", str(report)]
-    assert main(command) == 0
-    assert "not proven: the work limit was reached; a larger --work-limit" in capsys.readouterr().out
-    content = json.loads(target.read_text(encoding="utf-8"))
-    assert (content["limit"], content["work_limit"], content["time_limit"]) == ("work", 0.001, None)
-    assert "work limit" in report.read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("given", "limit", "said"),
     [
-        (
-            {"work_limit": 1.0, "engine": "milp"},
-            "the work of the engine milp is done by its optimiser, which is not counted: use engine='exact', "
-            "or time_limit",
-        ),
+        (("--work-limit", "0.001"), "work", "the work limit was reached; a larger --work-limit"),
+        (("--memory-limit", "1"), "memory", "memory ran out; a larger --memory-limit"),
     ],
 )
-def test_work_limits_that_make_no_sense(options, message):
-    with pytest.raises(UsageError) as error:
-        fit(*files(10), **options)
-    assert str(error.value) == message
+@pytest.mark.usefixtures("survey_folder")
+def test_the_command_line_takes_a_limit_and_says_that_it_came(given, limit, said, capsys):
+    for name, frame in zip(("original", "masked"), files(80), strict=True):
+        frame.to_csv(f"{name}.csv", index=False)
+    assert f"not proven: {said}" in run(
+        capsys, "fit", *PAIR, *given, "--json", "fit.json", "--report", "fit.html"
+    )
+    content = json.loads(Path("fit.json").read_text(encoding="utf-8"))
+    assert (content["limit"], content.get("work_limit")) == (limit, 0.001 if limit == "work" else None)
+    assert (content["time_limit"] is None) == (limit == "work")
+    assert f"{limit} limit" in Path("fit.html").read_text(encoding="utf-8")
+
+
+def test_work_of_an_optimiser_is_not_counted():
+    message = (
+        "the work of the engine milp is done by its optimiser, which is not counted: use engine='exact', "
+        "or time_limit"
+    )
+    with pytest.raises(UsageError, match=f"^{message}$"):
+        fit(*files(10), work_limit=1.0, engine="milp")
 
 
 def test_a_unit_is_what_the_guide_says():

@@ -17,7 +17,7 @@ from linkrisk.formulations.linkage.tie_tolerance import grain, table_grain, tied
 from linkrisk.solver.linkage.evaluator import Evaluator
 
 NAMES = ("income", "age", "height")
-NESTED = [BY_LABEL[label] for label in ("weighted-mean", "choquet", "2-additive", "mahalanobis")]
+NESTED = [BY_LABEL[label] for label in ("weighted-mean", "choquet", "mahalanobis")]
 
 
 def survey(seed: int, code: float, records: int = 36) -> tuple[np.ndarray, np.ndarray]:
@@ -45,33 +45,19 @@ FILES = {
 
 
 def lifted(case, theta):
+    """The same distance, beside a first attribute that counts nothing."""
     small, large = case.make(2), case.make(3)
     parameters = small.decode(theta)
     if case.name == "mahalanobis":
-        matrix = np.zeros((3, 3))
-        matrix[1:, 1:] = parameters["matrix"]
-        return large.encode({"matrix": matrix.tolist()})
-    names = dict(zip(small.attributes, large.attributes[1:], strict=True))
-    if case.name == "weighted-mean":
-        return large.encode(
-            {
-                "weights": {large.attributes[0]: 0.0}
-                | {names[key]: value for key, value in parameters["weights"].items()}
-            }
-        )
-    first = large.attributes[0]
-
-    def renamed(table):
-        return {",".join(names[name] for name in key.split(",")): value for key, value in table.items()}
-
-    if case.label == "choquet":
-        table = renamed(parameters["measure"])
-        return large.encode(
-            {"measure": table | {f"{first},{key}": value for key, value in table.items()} | {first: 0.0}}
-        )
-    table = renamed(parameters["moebius"])
-    new = dict.fromkeys((first, f"{first},{large.attributes[1]}", f"{first},{large.attributes[2]}"), 0.0)
-    return large.encode({"moebius": table | new})
+        return large.encode({"matrix": np.pad(parameters["matrix"], ((1, 0), (1, 0))).tolist()})
+    first, *others = large.attributes
+    names = dict(zip(small.attributes, others, strict=True))
+    kind = "weights" if case.name == "weighted-mean" else "measure"
+    table = {
+        ",".join(names[name] for name in key.split(",")): value for key, value in parameters[kind].items()
+    }
+    joined = {f"{first},{key}": value for key, value in table.items()} if kind == "measure" else {}
+    return large.encode({kind: table | joined | {first: 0.0}})
 
 
 @pytest.mark.parametrize("case", NESTED, ids=[case.label for case in NESTED])

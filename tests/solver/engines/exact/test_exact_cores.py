@@ -18,17 +18,10 @@ from linkrisk.formulations.linkage.pair import make_pair
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact import spectrahedron as semidefinite_cores
-from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder, few_multipliers, null_vector
+from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder, few_multipliers
 from linkrisk.solver.engines.exact.polytope import PolytopeCoreFinder
 from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
-from linkrisk.solver.engines.exact.spectrahedron_margin import (
-    factorise,
-    invert,
-    largest_eigenvalue,
-    room,
-    solve,
-    widest_margin,
-)
+from linkrisk.solver.engines.exact.spectrahedron_margin import largest_eigenvalue, widest_margin
 from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
 
@@ -84,19 +77,14 @@ def test_a_shrunk_core_is_smaller_and_still_one(case, kind):
 
 
 @everywhere
-def test_no_blocks_at_all_can_be_linked(case, kind):
-    finder = finder_of(make_pair(*files(5, 6, 2, 1.0)), case.make(2), kind)
+def test_no_blocks_can_be_linked_and_questions_after_the_end_stay_open(case, kind):
+    pair = make_pair(*files(5, 12, 2, 1.0))
+    finder = finder_of(pair, case.make(2), kind)
     answer = finder.ask(np.empty(0, dtype=np.intp))
     assert answer.core is None
     assert finder.system.aggregator.domain.rows.violation(answer.theta) <= 1e-9
-
-
-@everywhere
-def test_questions_after_the_end_stay_open(case, kind):
-    finder = finder_of(make_pair(*files(5, 12, 2, 1.0)), case.make(2), kind, seconds=0.0)
-    answer = finder.ask(np.arange(finder.system.open_blocks.size))
-    assert answer.theta is None
-    assert answer.core is None
+    over = finder_of(pair, case.make(2), kind, seconds=0.0)
+    assert over.ask(np.arange(over.system.open_blocks.size)) == Answer()
 
 
 # ---------------------------------------------------------------- semidefinite
@@ -236,7 +224,7 @@ def test_the_largest_value_of_a_row_is_attained_by_an_eigenvector(n, seed):
     assert family.equal @ np.outer(vectors[0], vectors[0])[first, second] == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("many", [1, 2, 6, 20])
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_matrix_and_multipliers_meet(n, many, seed):
@@ -244,18 +232,6 @@ def test_matrix_and_multipliers_meet(n, many, seed):
     margin, bound = solved(some_rows(seed, many, n), n)
     assert margin <= bound + 1e-12
     assert bound - margin <= 1e-6
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_it_stops_once_the_sign_is_known(seed):
-    rows = some_rows(seed, 8, 3)
-    margin, bound = solved(rows, 3, 1e-9, -2e-14)
-    widest, _ = solved(rows, 3)
-    if widest > 1e-6:
-        assert margin > 1e-9
-        assert margin >= 0.25 * widest
-    elif widest < -1e-6:
-        assert bound < -1e-14
 
 
 @pytest.mark.parametrize("touch", [0.0, 1e-13, 1e-11, 1e-9, 1e-7])
@@ -269,64 +245,7 @@ def test_rows_that_all_but_exclude_each_other(touch):
     assert bound >= -touch - 1e-15
 
 
-# ---------------------------------------------------------------- definite
-
-
-sizes = pytest.mark.parametrize("n", [1, 2, 5, 13])
-
-
-def definite(seed, n):
-    parts = np.random.default_rng(seed).normal(size=(n + 2, n))
-    return parts.T @ parts
-
-
-def symmetric(seed, n):
-    parts = np.random.default_rng(seed).normal(size=(n, n))
-    return parts + parts.T
-
-
-@sizes
-def test_systems_and_inverses_agree_with_lapack(n):
-    matrix, right = definite(1, n), np.random.default_rng(2).normal(size=n)
-    factor, inverse, x = np.zeros((n, n)), np.empty((n, n)), right.copy()
-    assert factorise(matrix, factor)
-    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), rtol=1e-10)
-    solve(factor, x)
-    np.testing.assert_allclose(matrix @ x, right, atol=1e-10)
-    invert(factor, inverse)
-    np.testing.assert_allclose(inverse @ matrix, np.eye(n), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "matrix", [[[0.0]], [[-1.0]], [[np.nan]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]]]
-)
-def test_a_matrix_that_is_not_definite_has_no_factor(matrix):
-    matrix = np.array(matrix)
-    assert not factorise(matrix, np.empty_like(matrix))
-
-
-@sizes
-@pytest.mark.parametrize("seed", range(8))
-def test_the_room_is_inside_and_not_much_too_short(n, seed):
-    matrix, change = definite(seed, n), 3.0 * symmetric(seed + 100, n)
-    length = room(matrix, change, 1.0, np.empty((n, n)), np.empty((n, n)))
-    assert np.linalg.eigvalsh(matrix + length * change)[0] > 0.0
-    longer = matrix + length / 0.84 * change
-    assert length == 1.0 or np.linalg.eigvalsh(longer)[0] < 0.0
-
-
 # ---------------------------------------------------------------- caratheodory
-
-
-@given(st.integers(0, 10_000), st.integers(1, 8), st.booleans())
-def test_a_null_vector(seed, rows, dependent):
-    random = np.random.default_rng(seed)
-    matrix = random.uniform(-1, 1, size=(rows, rows + 1))
-    if dependent and rows > 1:
-        matrix[-1] = matrix[0]
-    z = null_vector(matrix.copy())
-    assert np.abs(z).max() >= 1.0
-    assert np.abs(matrix @ z).max() <= 1e-9 * np.abs(z).max()
 
 
 @given(st.integers(0, 10_000), st.integers(1, 7), st.integers(1, 40), st.booleans())

@@ -327,36 +327,17 @@ def test_unknown_blocks_are_tried(program):
     assert kept - value == pytest.approx(0.5)
 
 
-def test_what_gained_most_is_branched_on_again(program):
+def test_what_gained_most_in_both_children_is_branched_on_again(program):
+    """Enough is learned of each to be believed without a try; where nothing is left, the gain is large."""
     point, value = program.solve()
     gains = Gains(12)
-    for block in range(12):
-        for _ in range(4):  # enough to be believed without a try
-            gains.learn(block, True, 0.5, 1.0 if block == 8 else 0.1)
-            gains.learn(block, False, 0.5, 1.0)
-    assert gains.best(point, np.arange(12), {}, value, program) == 8
-    assert gains.best(point, np.array([1, 2]), {}, value, program) == 1
-
-
-def test_both_children_must_gain(program):
-    point, value = program.solve()
-    gains = Gains(12)
-    for _ in range(4):
-        gains.learn(3, True, 0.5, 4.0)
-        gains.learn(3, False, 0.5, 0.0)
-        gains.learn(4, True, 0.5, 1.0)
-        gains.learn(4, False, 0.5, 1.0)
-    assert gains.best(point, np.array([3, 4]), {}, value, program) == 4
-
-
-def test_a_gain_without_end_counts_as_a_large_one():
-    gains = Gains(2)
-    master = HittingSet(np.ones(2))
-    master.add(frozenset({0, 1}), NO_PROOF)
-    for _ in range(4):
-        gains.learn(0, True, 0.5, np.inf)  # nothing is left in the child
-        gains.learn(0, False, 0.5, 1.0)
-    assert gains.best(np.array([0.5, 0.5]), np.arange(2), {}, 1.0, CoveringProgram(master)) == 0
+    learned = dict.fromkeys(range(12), (0.1, 1.0)) | {8: (1.0, 1.0), 3: (4.0, 0.0), 0: (np.inf, 1.0)}
+    for block, both in learned.items():
+        for gain, given_up in zip(both, (True, False), strict=True):
+            for _ in range(4):
+                gains.learn(block, given_up, 0.5, gain)
+    for blocks, best in ((range(12), 0), (range(1, 12), 8), ((1, 2), 1), ((3, 4), 4)):
+        assert gains.best(point, np.array(blocks), {}, value, program) == best
 
 
 # ---------------------------------------------------------------- pairs

@@ -153,88 +153,52 @@ def test_what_a_killed_process_has_started_ends(tmp_path):
 # ---------------------------------------------------------------- disagreements
 
 
-def row(backend: str, status: str, kept: float | None, bound: float | None) -> BackendRow:
-    return BackendRow(
-        "milp", backend, status, None, None, kept, kept, bound, None, 1, 1, 1, 0.0, 0.0, None, "1"
-    )  # fmt: skip
+def row(name: str, status: str, kept: float | None, bound: float | None, linked: object = None) -> BackendRow:
+    backend, both = None if name == "exact" else name, (kept if linked is None else linked, kept)
+    engine = "milp" if backend else "exact"
+    return BackendRow(engine, backend, status, None, None, *both, bound, None, 1, 1, 1, 0.0, 0.0, None, "1")
 
 
-def exact_row(status: str, linked: float | None, kept: float | None, bound: float | None) -> BackendRow:
-    return BackendRow(
-        "exact", None, status, None, None, linked, kept, bound, None, None, None, None, None, 0.0, None, "1"
-    )  # fmt: skip
+MORE = "{} links {}, more than the bound {} of {}"
+OTHER = "{} and {} both claim a proof, but of different optima: {} and {}"
+DISAGREEMENTS = [
+    ([], []),
+    ([row("a", "optimal", 5, 5), row("b", "optimal", 5, 5), row("c", "feasible", 4, 7)], []),
+    ([row("a", "optimal", 5, 5), row("b", "no_solution", None, 9)], []),
+    # Noise of the last digits is no contradiction.
+    ([row("a", "optimal", 29 / 3, 29 / 3), row("b", "optimal", 29 / 3 + 1e-9, 29 / 3 + 1e-9)], []),
+    # A proof of less than what another backend found.
+    (
+        [row("a", "optimal", 5, 5), row("b", "optimal", 6, 6)],
+        [OTHER.format("a", "b", 5, 6), MORE.format("b", 6, 5, "a")],
+    ),
+    # A feasible answer can refute a proof, too; and a bound without any solution can be refuted.
+    ([row("a", "optimal", 5, 5), row("b", "feasible", 6, 8)], [MORE.format("b", 6, 5, "a")]),
+    ([row("a", "no_solution", None, 3), row("b", "feasible", 4, 9)], [MORE.format("b", 4, 3, "a")]),
+    # A backend can contradict itself.
+    ([row("a", "optimal", 6, 5)], [MORE.format("a", 6, 5, "a")]),
+    # Two proofs without a solution that refutes either.
+    ([row("a", "optimal", 5, 7), row("b", "optimal", 5, 8)], [OTHER.format("a", "b", 7, 8)]),
+    # The exact engine counts links below the margin too: more is no contradiction, fewer is one.
+    ([row("exact", "optimal", 5, 6, 6), row("a", "optimal", 5, 5)], []),
+    (
+        [row("a", "optimal", 5, 5), row("exact", "optimal", 4, 4)],
+        [OTHER.format("a", "exact", 5, 4), MORE.format("a", 5, 4, "exact")],
+    ),
+    # What it links by the margin is held against a backend's bound.
+    ([row("exact", "feasible", 6, 8), row("a", "feasible", 4, 5)], [MORE.format("exact", 6, 5, "a")]),
+    # Its own bound covers every link, whatever the margin, and all links of a backend.
+    ([row("exact", "feasible", 4, 5, 6)], [MORE.format("exact", 6, 5, "exact")]),
+    ([row("exact", "failed", None, None), row("a", "optimal", 5, 5)], []),
+    ([row("a", "optimal", 5, 5, 6)], []),
+    ([row("a", "optimal", 5, 5, 6), row("exact", "feasible", 5, 6)], []),
+    ([row("a", "optimal", 5, 5, 6), row("exact", "optimal", 5, 5)], [MORE.format("a", 6, 5, "exact")]),
+]
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([], []),
-        ([row("a", "optimal", 5, 5), row("b", "optimal", 5, 5), row("c", "feasible", 4, 7)], []),
-        ([row("a", "optimal", 5, 5), row("b", "no_solution", None, 9)], []),
-        # Noise of the last digits is no contradiction.
-        ([row("a", "optimal", 29 / 3, 29 / 3), row("b", "optimal", 29 / 3 + 1e-9, 29 / 3 + 1e-9)], []),
-        # A proof of less than what another backend found.
-        (
-            [row("a", "optimal", 5, 5), row("b", "optimal", 6, 6)],
-            [
-                "a and b both claim a proof, but of different optima: 5 and 6",
-                "b links 6, more than the bound 5 of a",
-            ],
-        ),
-        # A feasible answer can refute a proof, too.
-        ([row("a", "optimal", 5, 5), row("b", "feasible", 6, 8)], ["b links 6, more than the bound 5 of a"]),
-        # And a bound without any solution can be refuted.
-        (
-            [row("a", "no_solution", None, 3), row("b", "feasible", 4, 9)],
-            ["b links 4, more than the bound 3 of a"],
-        ),
-        # A backend can contradict itself.
-        ([row("a", "optimal", 6, 5)], ["a links 6, more than the bound 5 of a"]),
-        # Two proofs without a solution that refutes either.
-        (
-            [row("a", "optimal", 5, 7), row("b", "optimal", 5, 8)],
-            ["a and b both claim a proof, but of different optima: 7 and 8"],
-        ),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("rows", "said"), DISAGREEMENTS)
 def test_disagreements(rows, said):
     assert disagreements(rows) == said
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        # The exact engine counts links below the margin too: more is no contradiction.
-        ([exact_row("optimal", 6, 5, 6), row("a", "optimal", 5, 5)], []),
-        # Fewer is one.
-        (
-            [row("a", "optimal", 5, 5), exact_row("optimal", 4, 4, 4)],
-            [
-                "a and exact both claim a proof, but of different optima: 5 and 4",
-                "a links 5, more than the bound 4 of exact",
-            ],
-        ),
-        # What it links by the margin is held against a backend's bound.
-        (
-            [exact_row("feasible", 6, 6, 8), row("a", "feasible", 4, 5)],
-            ["exact links 6, more than the bound 5 of a"],
-        ),
-        # Its own bound covers every link, whatever the margin.
-        ([exact_row("feasible", 6, 4, 5)], ["exact links 6, more than the bound 5 of exact"]),
-        ([exact_row("failed", None, None, None), row("a", "optimal", 5, 5)], []),
-    ],
-)  # fmt: skip
-def test_disagreements_with_the_exact_engine(rows, said):
-    assert disagreements(rows) == said
-
-
-def test_all_links_of_a_backend_are_held_against_the_exact_bound():
-    narrow = replace(row("a", "optimal", 5, 5), linked=6)
-    assert disagreements([narrow]) == []
-    assert disagreements([narrow, exact_row("feasible", 5, 5, 6)]) == []
-    assert disagreements([narrow, exact_row("optimal", 5, 5, 5)]) == [
-        "a links 6, more than the bound 5 of exact"
-    ]
 
 
 # ---------------------------------------------------------------- engine process

@@ -289,18 +289,6 @@ def test_a_missing_value_is_what_the_records_learned_from_say(rule, standardisat
     assert [estimator.predict(asked.iloc[[row]], masked)[0] for row in range(20)] == expected
 
 
-@pytest.mark.parametrize("direction", ["original-to-masked", "masked-to-original"])
-@pytest.mark.parametrize("rule", ["nearest", "expected", "farthest"])
-def test_records_with_missing_values_are_learned_from(rule, direction):
-    original, masked = frames(14, 20, noise=0.3)
-    original.iloc[::4, 0] = np.nan
-    masked.iloc[1::5, 2] = np.nan
-    options = {"missing": rule, "direction": direction}
-    estimator = WorstCaseLinkage(**options, random_state=0).fit(original, masked)
-    assert estimator.linked_ == fit(original, masked, **options).linked
-    assert estimator.score(original, masked) == pytest.approx(estimator.linked_ / 20)
-
-
 def test_a_category_may_be_missing_that_never_was():
     original = pd.DataFrame({"town": list("abcabcab"), "size": [1.0, 2, 3, 4, 5, 6, 7, 8]})
     masked = original.assign(size=original["size"] + 0.1)

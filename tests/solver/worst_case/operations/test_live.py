@@ -50,23 +50,16 @@ def test_risk_and_sweep_show_it(shown):
     assert "1 of 1 maskings" in repr(shown[-1])
 
 
-def test_a_function_of_ones_own_stands_in_for_it(shown):
+def test_nothing_beside_a_function_of_ones_own_nor_outside_of_a_kernel_nor_switched_off(shown, monkeypatch):
     seen = []
     fit(*frames(0), on_progress=seen.append)
     assert seen
-    assert shown == []
-
-
-def test_it_can_be_switched_off(shown, monkeypatch):
+    with monkeypatch.context() as patch:
+        for shell in (None, SimpleNamespace(), SimpleNamespace(kernel=None)):
+            patch.setattr(sys.modules["IPython"], "get_ipython", lambda shell=shell: shell)
+            assert notebook() is None
+        fit(*frames(0))
     monkeypatch.setenv(SILENT, "none")
-    fit(*frames(0))
-    assert shown == []
-
-
-@pytest.mark.parametrize("shell", [None, SimpleNamespace(), SimpleNamespace(kernel=None)])
-def test_nothing_outside_of_a_kernel(shown, shell, monkeypatch):
-    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
-    assert notebook() is None
     fit(*frames(0))
     assert shown == []
 
