@@ -30,15 +30,7 @@ from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.progress import SILENT
 from linkrisk.solver.compiling import ahead as compiling
-from linkrisk.solver.compiling.ahead import (
-    CERTIFICATES,
-    LINKAGE,
-    MASKING,
-    RISK,
-    TABLES,
-    compile_everything,
-    compile_once,
-)
+from linkrisk.solver.compiling.ahead import CERTIFICATES, LINKAGE, MASKING, RISK, TABLES, compile_everything
 from linkrisk.solver.inputs import reading
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -261,14 +253,6 @@ def test_compiling_is_announced_where_not_all_is_compiled(command, parts, cold, 
     assert cli.main(command) == 0
     assert "compiling" not in capsys.readouterr().err
     assert cold.compiled == parts
-
-
-def test_a_part_is_compiled_once(cold):
-    told = []
-    for _ in range(2):
-        compile_once("owa", lambda progress: told.append(progress.phase))
-    compile_once("choquet")
-    assert (told, cold.compiled) == ([compiling.PHASE], ["owa", "choquet"])
 
 
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])

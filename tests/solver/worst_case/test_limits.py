@@ -182,7 +182,7 @@ def test_a_step_that_does_not_look_at_the_clock_costs_no_answer(ending, monkeypa
     monkeypatch.setattr("linkrisk.solver.run.limits.GRACE", 0.01)
     limits = {"time_limit": None, "memory_limit": None}
     if ending == "time":
-        limits["time_limit"] = 1.0
+        limits["time_limit"] = 0.5
     elif ending == "memory":
         limits["memory_limit"] = 1e9
         monkeypatch.setattr(
