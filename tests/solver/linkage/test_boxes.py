@@ -62,25 +62,6 @@ def check_loosely(pair, form):
     np.testing.assert_allclose(table.nearest_other, expected.nearest_other, rtol=1e-10, atol=1e-9)
 
 
-@pytest.mark.parametrize("many", [1, 2])
-@pytest.mark.parametrize("form", list(FORMS))
-def test_hardly_any_candidates(form, many):
-    values = np.arange(1.0, 1.0 + many * ATTRIBUTES).reshape(many, -1) ** 2
-    pair = make_pair(values, values[::-1] + 0.5, standardisation=Standardisation.NONE)
-    for absolute in (False, True):
-        check_loosely(pair, FORMS[form](np.random.default_rng(1), absolute))
-
-
-@pytest.mark.parametrize("form", list(FORMS))
-def test_no_blocks_are_no_trouble(form):
-    pair = pair_of("mixed", 40, seed=1)
-    asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
-    assert not asked.count(distance, np.empty(0, dtype=np.intp)).settled.any()
-    asked.mark_lost(np.ones(40, dtype=np.bool_))
-    assert not asked.count(distance).linked.any()
-    assert not asked.nearest(distance).linked.any()
-
-
 def test_squares_beyond_all_doubles_leave_nobody_out():
     random = np.random.default_rng(1)
     original = random.normal(size=(MANY, 2))
@@ -222,3 +203,17 @@ def test_claims_among_ties_are_fair_and_other_lots_for_other_blocks():
     assert np.unique(claims).size > 400
     assert (Evaluator(pair).claims(form, 1) != claims).mean() > 0.9
     assert (Evaluator(pair, stop=lambda: True).claims(form, 0) == -1).all()
+
+
+@pytest.mark.parametrize("form", list(FORMS))
+def test_no_blocks_are_no_trouble_and_hardly_any_candidates(form):
+    pair = pair_of("mixed", 40, seed=1)
+    asked, distance = Evaluator(pair, 1), FORMS[form](np.random.default_rng(1), False)
+    assert not asked.count(distance, np.empty(0, dtype=np.intp)).settled.any()
+    asked.mark_lost(np.ones(40, dtype=np.bool_))
+    assert not asked.count(distance).linked.any()
+    assert not asked.nearest(distance).linked.any()
+    for many, absolute in itertools.product((1, 2), (False, True)):
+        values = np.arange(1.0, 1.0 + many * ATTRIBUTES).reshape(many, -1) ** 2
+        pair = make_pair(values, values[::-1] + 0.5, standardisation=Standardisation.NONE)
+        check_loosely(pair, FORMS[form](np.random.default_rng(1), absolute))

@@ -37,19 +37,8 @@ def read_weights(text):
 
 
 def task(queries, candidates, schema=None, attributes=None):
-    names = tuple(queries.columns) if attributes is None else attributes
-    return LinkageTask(
-        queries=queries,
-        candidates=candidates,
-        query_attributes=names,
-        candidate_attributes=names,
-        schema=Schema.from_frame(queries) if schema is None else schema,
-    )
-
-
-def links(linker, work, twins=None):
-    size = len(work.candidates)
-    return judge(linker.learn(work), Truth.of(np.arange(len(work.queries)), size, twins))
+    names = attributes or tuple(queries.columns)
+    return LinkageTask(queries, candidates, names, names, schema or Schema.from_frame(queries))
 
 
 @pytest.mark.parametrize("aware", [False, True])
@@ -57,43 +46,34 @@ def links(linker, work, twins=None):
 @pytest.mark.parametrize("direction", list(Direction))
 def test_on_mixed_files_it_links_what_the_definition_and_the_evaluator_link(aware, kind, direction):
     files = mixed.frames(3, 20, numeric=2)
-    problem = make_problem(
-        *files, ProblemOptions(differences=kind, direction=direction, **mixed.options(aware))
-    )
+    asked = ProblemOptions(differences=kind, direction=direction, **mixed.options(aware))
+    problem = make_problem(*files, asked)
     wanted = Evaluator(problem.pair, 1).rank(problem.aggregator.form(problem.aggregator.equal()))
     turned = direction is Direction.MASKED_TO_ORIGINAL
-    linker = DistanceBased(differences=kind, masking=mixed.MASKING if aware else ())
     work = replace(task(*(reversed(files) if turned else files), SCHEMA), masked_queries=turned)
-    made = links(linker, work)
+    learned = DistanceBased(differences=kind, masking=mixed.MASKING if aware else ()).learn(work)
+    made = judge(learned, Truth.of(np.arange(20), 20))
     assert np.array_equal(made.linked, wanted.linked)
     assert np.array_equal(made.rank, wanted.rank)
     reference = mixed.reference(*files, direction.value, aware=aware, reachable_only=False)
-    scores = linker.learn(work).scores(np.arange(20))
+    scores = learned.scores(np.arange(20))
     for block in range(20):
         for candidate, c in enumerate(reference.distances(block, kind)):
-            if reference.possible[block][candidate]:
-                assert scores[block, candidate] == pytest.approx(-sum(c) / 4, rel=1e-9, abs=1e-12)
-            else:
-                assert scores[block, candidate] == -np.inf
+            expected = -sum(c) / 4 if reference.possible[block][candidate] else -np.inf
+            assert scores[block, candidate] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert aware == np.isinf(scores).any()
     assert not np.isnan(scores).any()
 
 
 def test_the_ordinal_distance_of_the_paper_links_the_same_with_fixed_weights():
     """Definition 1 of 000 counts both ends: a constant more for each ordinal attribute."""
-    files = mixed.frames(4, 60)
-    files = tuple(frame[["size", "town"]] for frame in files)
+    files = tuple(frame[["size", "town"]] for frame in mixed.frames(4, 60))
     scores = DistanceBased(differences="absolute").learn(task(*files, SCHEMA)).scores(np.arange(60))
-    order = list(mixed.SIZES)
-
-    def inclusive(i, j):
-        first, second = (order.index(frame["size"].iloc[at]) for frame, at in zip(files, (i, j), strict=True))
-        ordinal = (abs(first - second) + 1) / 4
-        return (ordinal + float(files[0]["town"].iloc[i] != files[1]["town"].iloc[j])) / 2
-
-    for i in range(60):
-        theirs = [inclusive(i, j) for j in range(60)]
-        np.testing.assert_allclose(-scores[i] + 1 / 8, theirs, atol=1e-12)
+    size = [frame["size"].map(list(mixed.SIZES).index).to_numpy() for frame in files]
+    town = [frame["town"].to_numpy() for frame in files]
+    ordinal = (np.abs(size[0][:, None] - size[1]) + 1) / 4
+    inclusive = (ordinal + (town[0][:, None] != town[1])) / 2
+    np.testing.assert_allclose(-scores + 1 / 8, inclusive, atol=1e-12)
 
 
 def test_parameters_are_json_and_restore_the_linker():

@@ -46,20 +46,17 @@ class Given(LearnedLinker):
 def cases(draw):
     """Small whole scores, with many ties, some pairs impossible, some queries without a partner."""
     queries, candidates = draw(st.integers(1, 7)), draw(st.integers(1, 6))
-    value = st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0])
-    matrix = np.array(draw(st.lists(value, min_size=queries * candidates, max_size=queries * candidates)))
-    partner = np.array(
-        draw(st.lists(st.integers(-1, candidates - 1), min_size=queries, max_size=queries)), dtype=np.intp
-    )
+
+    def drawn(values, size):
+        return np.array(draw(st.lists(values, min_size=size, max_size=size)))
+
+    matrix = drawn(st.sampled_from([-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0]), queries * candidates)
+    partner = drawn(st.integers(-1, candidates - 1), queries).astype(np.intp)
     partner[draw(st.integers(0, queries - 1))] = 0
-    twins = draw(st.none() | st.lists(st.integers(0, 2), min_size=candidates, max_size=candidates))
+    twins = drawn(st.integers(0, 2), candidates) if draw(st.booleans()) else None
     group = None if twins is None else np.unique(twins, return_inverse=True)[1].astype(np.intp)
-    return SimpleNamespace(
-        linker=Given(matrix.reshape(queries, candidates)),
-        partner=partner,
-        truth=Truth.of(partner, candidates, group),
-        group=group,
-    )
+    linker, truth = Given(matrix.reshape(queries, candidates)), Truth.of(partner, candidates, group)
+    return SimpleNamespace(linker=linker, partner=partner, truth=truth, group=group)
 
 
 @given(cases())
@@ -159,13 +156,6 @@ def test_pairs_are_judged_as_the_matrix(case):
 FIELDS = ("linked", "rank", "ties", "distance", "nearest_other", "weight", "rival", "settled")
 
 
-def plain(linker, truth):
-    """The same scores, with every record a kind of its own."""
-    given_scores = Given(linker.scores(np.arange(truth.queries)))
-    given_scores.probabilities = linker.probabilities
-    return given_scores
-
-
 def same(one, other):
     for name in FIELDS:
         assert (getattr(one, name) == getattr(other, name)).all(), name
@@ -173,7 +163,9 @@ def same(one, other):
 
 def alike(linker, truth):
     """Judged by kinds as by pairs; with a curve and without."""
-    expected, found = judged_links(plain(linker, truth), truth), judged_links(linker, truth)
+    plain = Given(linker.scores(np.arange(truth.queries)))  # with every record a kind of its own
+    plain.probabilities = linker.probabilities
+    expected, found = judged_links(plain, truth), judged_links(linker, truth)
     if linker.judged_as(truth) is None:
         same(found.evaluation, expected.evaluation)
         same(judge(linker, truth), expected.evaluation)
@@ -209,21 +201,23 @@ class ByKind(ScoredByKind):
 @st.composite
 def by_kind(draw):
     """Kinds with few scores, so that much ties; partners, and twins that may be of several kinds."""
-    sides, codes = [], []
-    for _ in range(2):
-        codes.append(np.array(draw(st.lists(st.integers(0, 2), min_size=1, max_size=9))))
-        sides.append(Kinds.of([codes[-1]], codes[-1].size))
-    value = st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 1.0 + 2e-16])
+
+    def many_of(values, least, most):
+        return np.array(draw(st.lists(values, min_size=least, max_size=most)))
+
+    codes = [many_of(st.integers(0, 2), 1, 9) for _ in range(2)]
+    sides = [Kinds.of([each], each.size) for each in codes]
+    size, many = (each.size for each in codes)
     shape = [side.first.size for side in sides]
-    matrix = np.array(draw(st.lists(value, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])))
-    many = codes[1].size
-    partner = np.array(
-        draw(st.lists(st.integers(-1, many - 1), min_size=codes[0].size, max_size=codes[0].size))
-    )
+    value = st.sampled_from([-np.inf, -1.0, 0.0, 1.0, 1.0 + 2e-16])
+    matrix = many_of(value, *[shape[0] * shape[1]] * 2)
+    partner = many_of(st.integers(-1, many - 1), size, size)
     partner[0] = 0
-    twins = draw(st.sampled_from(["none", "kinds", "parts of kinds", "any"]))
-    label = np.array(draw(st.lists(st.integers(0, 1), min_size=many, max_size=many)))
-    group = {"none": None, "kinds": codes[1], "parts of kinds": 2 * codes[1] + label, "any": label}[twins]
+    twins, label = (
+        draw(st.sampled_from(["none", "kinds", "parts", "any"])),
+        many_of(st.integers(0, 1), many, many),
+    )
+    group = {"none": None, "kinds": codes[1], "parts": 2 * codes[1] + label, "any": label}[twins]
     if group is not None:
         group = np.unique(group, return_inverse=True)[1].astype(np.intp)
     linker = ByKind(matrix.reshape(shape), (sides[0], sides[1]))

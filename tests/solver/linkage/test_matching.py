@@ -35,25 +35,20 @@ from linkrisk.solver.linkage.matching import (
 from linkrisk.solver.run.errors import UsageError
 
 
-def random_pair(seed, n=6, m=None, attributes=3):
+def random_pair(seed, n=6, attributes=3):
     random = np.random.default_rng(seed)
-    masked = random.normal(size=(m or n, attributes))
-    original = masked[:n] + 0.9 * random.normal(size=(min(n, len(masked)), attributes))
-    return make_pair(original, masked, np.arange(len(original)))
+    masked = random.normal(size=(n, attributes))
+    return make_pair(masked + 0.9 * random.normal(size=masked.shape), masked)
 
 
 @pytest.mark.parametrize("case", CASES, ids=LABELS)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_assignment_is_the_best_of_all_permutations(case, seed):
-    pair = random_pair(seed)
-    aggregator = case.make(3)
+    pair, aggregator = random_pair(seed), case.make(3)
     theta = aggregator.domain.sample(1, np.random.default_rng(seed))[0]
-    form = aggregator.form(theta)
-    define = case.define(aggregator, aggregator.decode(theta))
-    reference = plain.of_pair(pair)
-    matrix = np.array(
-        [[define(c) for c in reference.distances(block, aggregator.differences.value)] for block in range(6)]
-    )
+    form, define = aggregator.form(theta), case.define(aggregator, aggregator.decode(theta))
+    kind, reference = aggregator.differences.value, plain.of_pair(pair)
+    matrix = np.array([[define(c) for c in reference.distances(block, kind)] for block in range(6)])
     np.testing.assert_allclose(distance_matrix(pair, form), matrix, rtol=1e-9, atol=1e-12)
     best = min(permutations(range(6)), key=lambda order: sum(matrix[i, j] for i, j in enumerate(order)))
     assert assigned_blocks(pair, form).sum() == sum(i == j for i, j in enumerate(best))
@@ -87,12 +82,10 @@ def best_worth(scores):
 
 @given(matrices())
 def test_the_largest_total_among_the_largest_matchings(scores):
-    matched = hungarian(scores)
+    matched, (many, total) = hungarian(scores), best_worth(scores)
     used = [column for column in matched if column >= 0]
     assert len(set(used)) == len(used)
-    many, total = worth(scores, matched)
-    assert many == best_worth(scores)[0]
-    assert total == pytest.approx(best_worth(scores)[1])
+    assert worth(scores, matched) == (many, pytest.approx(total))
 
 
 @given(matrices())
@@ -205,11 +198,12 @@ def test_links_follow_the_exact_probabilities():
 
 
 def test_the_seed_decides():
-    first, again, other = (RandomMatching().learn(task(50, 50, seed)) for seed in (3, 3, 4))
     everyone = np.arange(50)
-    assert (first.scores(everyone) == again.scores(everyone)).all()
-    assert (first.scores(everyone) != other.scores(everyone)).any()
+    first, again, other = (RandomMatching().learn(task(50, 50, seed)) for seed in (3, 3, 4))
+    scores, same, others = (each.scores(everyone) for each in (first, again, other))
+    assert (scores == same).all()
+    assert (scores != others).any()
     restored = RandomMatching.restored(first.parameters, task(50, 50, 9))
-    assert (restored.scores(everyone[7:9]) == first.scores(everyone)[7:9]).all()
+    assert (restored.scores(everyone[7:9]) == scores[7:9]).all()
     with pytest.raises(UsageError, match="not parameters of random: they need a seed"):
         RandomMatching.restored({}, task(50, 50))

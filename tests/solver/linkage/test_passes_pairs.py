@@ -175,17 +175,16 @@ def test_random_pairs_tell_what_all_pairs_would(monkeypatch):
 
 def test_a_rare_value_weighs_more():
     own = task(80, seed=8)
-    plain = linker("town").learn(own)
-    learned = linker("town", frequency_weights=True).learn(own)
-    found, rare = learned.scored_pairs, {}
+    plain = linker("town").learn(own).scored_pairs
+    found = linker("town", frequency_weights=True).learn(own).scored_pairs
+    rare = {}
     for name in ("surname", "name", "town"):
-        shares = [frame[name].value_counts(normalize=True) for frame in (own.queries, own.candidates)]
-        common = [value for value in shares[0].index if value in shares[1].index]
-        chance = sum(shares[0][value] * shares[1][value] for value in common)
-        rare[name] = {value: np.log2(chance / max(side[value] for side in shares)) for value in common}
-    for query, candidate, score, before in zip(
-        found.query, found.candidate, found.score, plain.scored_pairs.score, strict=True
-    ):
+        first, second = (frame[name].value_counts(normalize=True) for frame in (own.queries, own.candidates))
+        common = [value for value in first.index if value in second.index]
+        chance = sum(first[value] * second[value] for value in common)
+        rare[name] = {value: np.log2(chance / max(first[value], second[value])) for value in common}
+    pairs = found.query, found.candidate, found.score, plain.score
+    for query, candidate, score, before in zip(*pairs, strict=True):
         a, b = own.queries.iloc[query], own.candidates.iloc[candidate]
         extra = sum(rare[name][a[name]] for name in rare if pd.notna(a[name]) and a[name] == b[name])
         assert score == pytest.approx(before + extra, abs=1e-9)
@@ -243,7 +242,6 @@ def test_bad_settings(settings, message):
     [
         (["town,zip"], "pass 'town,zip': 'zip' is not a column of the file of queries; both files need it"),
         (["year(town)"], "pass 'year(town)': no record of the file of queries has a value of 'year(town)';"),
-        (["soundex(born)"], "pass 'soundex(born)': no record of the file of queries has a value of"),
         (["surname,name,born,age,town[3:]", "born,age"], "no pair of records agrees on all keys of 'surname"),
     ],
 )
@@ -268,13 +266,14 @@ def test_a_hopeless_pass_is_refused_with_its_number(monkeypatch):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"passes": ["soundx(town)"]}, "these are not parameters of linkage in passes: unknown function"),
-        ({"frequency_weights": None, "thresholds": None}, "these are not parameters of linkage in passes: "),
-        ({"thresholds": {"link": "x", "non_link": 1}}, "these are not parameters of linkage in passes:"),
-        ({"thresholds": {"link": 1.0}}, "these are not parameters of linkage in passes: 'non_link' is"),
+        ({"passes": ["soundx(town)"]}, "unknown function"),
+        ({"frequency_weights": None, "thresholds": None}, ""),
+        ({"thresholds": {"link": "x", "non_link": 1}}, ""),
+        ({"thresholds": {"link": 1.0}}, "'non_link' is"),
     ],
 )
 def test_parameters_that_are_none(change, message):
     own = task(20, seed=12)
     parameters = linker("town").learn(own).parameters | change
-    assert refusal(lambda: Probabilistic.restored(parameters, own)).startswith(message)
+    begins = f"these are not parameters of linkage in passes: {message}"
+    assert refusal(lambda: Probabilistic.restored(parameters, own)).startswith(begins)

@@ -90,12 +90,11 @@ def test_joint_counts_are_those_of_comparing_every_pair(queries, candidates, age
         for frame in (queries, candidates)
     )
     hows = ("equal", town if "equal" in (age, years) else "equal", age, years)
-    task, comparisons = task_of(queries, candidates), [parse_comparison(f"x={how}")[1] for how in hows]
-    if any(frame[name].isna().all() for frame in (queries, candidates) for name in frame):
-        return
-    files = compared(task, comparisons)
-    made = as_counts(joint_table(files.columns, files.comparisons, files.kinds), 4)
-    assert as_dict(made) == patterns_by_definition(task, comparisons)
+    task, ways = task_of(queries, candidates), [parse_comparison(f"x={how}")[1] for how in hows]
+    if not any(frame[name].isna().all() for frame in (queries, candidates) for name in frame):
+        files = compared(task, ways)
+        made = as_counts(joint_table(files.columns, files.comparisons, files.kinds), 4)
+        assert as_dict(made) == patterns_by_definition(task, ways)
 
 
 def counted_alike(kind, first, second, hows, keys=()):
@@ -154,28 +153,43 @@ def test_only_pairs_with_an_equal_key_are_compared(queries, candidates, keys):
     assert as_dict(counted(task, comparisons, keys)) == patterns_by_definition(task, comparisons, allowed)
 
 
+def test_deviation_and_range_are_those_of_both_files_and_categories_differ_by_their_places():
+    queries, candidates = pd.DataFrame({"x": [0.0, 10.0]}), pd.DataFrame({"x": [4.0, np.nan, 6.0]})
+    known = np.array([0.0, 10.0, 4.0, 6.0])
+    for text, unit in (("x=deviations:0.5,1..2", known.std()), ("x=range:0.5,1..2", 10.0)):
+        (found,) = compared(task_of(queries, candidates), [parse_comparison(text)[1]]).comparisons
+        assert (*found.thresholds, found.disagreement) == pytest.approx((0.5 * unit, unit, 2 * unit))
+    constant = task_of(pd.DataFrame({"x": [3.0, 3.0]}), pd.DataFrame({"x": [3.0]}))
+    assert as_dict(counted(constant, [USUAL[constant.schema["x"].scale]])) == {(3,): 2}
+    frame = pd.DataFrame({"size": ["small", "large", "medium"]})
+    task = task_of(frame, frame, scales=ordinal("size", "small", "medium", "large"))
+    assert as_dict(counted(task, [Comparison(Measure.WITHIN, (0.0, 1.0))])) == {(3,): 3, (2,): 4, (1,): 2}
+    # Differences that only rounding makes too large agree.
+    queries, candidates = pd.DataFrame({"x": [0.4, 0.1, 1e6]}), pd.DataFrame({"x": [0.3, 0.3, 1e6 + 0.1]})
+    made = counted(task_of(queries, candidates), [Comparison(Measure.WITHIN, (0.1,))])
+    assert as_dict(made) == {(2,): 3, (1,): 6}
+
+
 def test_threads_and_the_order_of_records_do_not_matter():
     chance = np.random.default_rng(0)
     frame = pd.DataFrame(chance.integers(0, 4, size=(700, 6)).astype(float), columns=list("abcdef"))
     other = frame.sample(frac=0.8, random_state=1).mask(chance.random((560, 6)) < 0.1)
-    comparisons = [Comparison(Measure.WITHIN, (0.0, 1.0))] * 6
-    made = counted(task_of(frame, other), comparisons)
-    for threads in (2, 5):
-        again = counted(task_of(frame, other), comparisons, threads=threads)
-        assert (again.patterns == made.patterns).all()
-        assert (again.counts == made.counts).all()
-    shuffled = counted(
-        task_of(frame.sample(frac=1.0, random_state=2), other.sample(frac=1.0, random_state=3)), comparisons
-    )
-    assert as_dict(shuffled) == as_dict(made)
+    ways = [Comparison(Measure.WITHIN, (0.0, 1.0))] * 6
+    made, again = (counted(task_of(frame, other), ways, threads=threads) for threads in (1, 5))
+    assert (again.patterns == made.patterns).all()
+    assert (again.counts == made.counts).all()
+    moved = (each.sample(frac=1.0, random_state=2) for each in (frame, other))
+    assert as_dict(counted(task_of(*moved), ways)) == as_dict(made)
 
 
-def test_twenty_one_attributes_and_thousands_of_patterns():
+def test_twenty_one_attributes_and_thousands_of_patterns(monkeypatch):
     """More patterns than the first hash table holds, and every bit of a pattern in use."""
     chance = np.random.default_rng(0)
     names = [f"x{k}" for k in range(21)]
-    first = pd.DataFrame(chance.integers(0, 2, size=(120, 21)).astype(float), columns=names)
-    second = pd.DataFrame(chance.integers(0, 2, size=(130, 21)).astype(float), columns=names)
+    first, second = (
+        pd.DataFrame(chance.integers(0, 2, size=(records, 21)).astype(float), columns=names)
+        for records in (120, 130)
+    )
     second = second.mask(chance.random(second.shape) < 0.05)
     made = counted(task_of(first, second), [Comparison()] * 21)
     a, b = first.to_numpy()[:, None], second.to_numpy()[None]
@@ -185,39 +199,13 @@ def test_twenty_one_attributes_and_thousands_of_patterns():
     assert as_dict(made) == dict(zip(map(tuple, distinct.tolist()), counts.tolist(), strict=True))
     with pytest.raises(UsageError, match="at most 21 attributes, not 22"):
         counted(task_of(first.assign(y=1.0), second.assign(y=1.0)), [Comparison()] * 22)
-
-
-def test_more_patterns_than_memory_should_hold_are_refused(monkeypatch):
     monkeypatch.setattr(patterns, "LARGEST_TABLE", 1 << 12)
-    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, size=(120, 15)).astype(float))
-    frame.columns = [f"x{k}" for k in range(15)]
     with pytest.raises(UsageError, match="more than 2,048 agreement patterns: compare fewer"):
-        counted(task_of(frame, frame), [Comparison()] * 15, threads=2)
-
-
-def test_differences_that_only_rounding_makes_too_large_agree():
-    queries, candidates = pd.DataFrame({"x": [0.4, 0.1, 1e6]}), pd.DataFrame({"x": [0.3, 0.3, 1e6 + 0.1]})
-    made = counted(task_of(queries, candidates), [Comparison(Measure.WITHIN, (0.1,))])
-    assert as_dict(made) == {(2,): 3, (1,): 6}
-
-
-def test_deviation_and_range_are_those_of_both_files():
-    queries, candidates = pd.DataFrame({"x": [0.0, 10.0]}), pd.DataFrame({"x": [4.0, np.nan, 6.0]})
-    task = task_of(queries, candidates)
-    known = np.array([0.0, 10.0, 4.0, 6.0])
-    for text, unit in (("x=deviations:0.5,1..2", known.std()), ("x=range:0.5,1..2", 10.0)):
-        files = compared(task, [parse_comparison(text)[1]])
-        assert files.comparisons[0].thresholds == pytest.approx((0.5 * unit, unit))
-        assert files.comparisons[0].disagreement == pytest.approx(2 * unit)
-    constant = task_of(pd.DataFrame({"x": [3.0, 3.0]}), pd.DataFrame({"x": [3.0]}))
-    assert as_dict(counted(constant, [USUAL[constant.schema["x"].scale]])) == {(3,): 2}
-
-
-def test_ordered_categories_differ_by_their_places():
-    frame = pd.DataFrame({"size": ["small", "large", "medium"]})
-    task = task_of(frame, frame, scales=ordinal("size", "small", "medium", "large"))
-    made = counted(task, [Comparison(Measure.WITHIN, (0.0, 1.0))])
-    assert as_dict(made) == {(3,): 3, (2,): 4, (1,): 2}
+        counted(task_of(first, first), [Comparison()] * 21, threads=2)
+    monkeypatch.setattr(comparisons, "MOST_SIMILAR", 3)
+    texts = np.array(["aa", "ab", "ac"])
+    with pytest.raises(UsageError, match=r"'levenshtein:0.5' finds more than 3 pairs .* higher similarity"):
+        comparisons.similar_texts(texts, texts, Comparison(Measure.LEVENSHTEIN, (0.5,)))
 
 
 @pytest.mark.parametrize(
@@ -237,13 +225,6 @@ def test_similarities_are_the_published_ones(measure, first, second, value):
     assert number.tolist() == [1]
     assert slot.tolist() == [1]
     assert found[0] == pytest.approx(value, abs=5e-5)
-
-
-def test_too_many_similar_texts_are_refused(monkeypatch):
-    monkeypatch.setattr(comparisons, "MOST_SIMILAR", 3)
-    texts = np.array(["aa", "ab", "ac"])
-    with pytest.raises(UsageError, match=r"'levenshtein:0.5' finds more than 3 pairs .* higher similarity"):
-        comparisons.similar_texts(texts, texts, Comparison(Measure.LEVENSHTEIN, (0.5,)))
 
 
 @pytest.mark.parametrize(

@@ -88,14 +88,11 @@ def reachable(root):
     pairs, seen, open_ = [], set(), [root]
     while open_:
         one = open_.pop()
-        if id(one) in seen or isinstance(one, type | ModuleType | FunctionType):
-            continue
-        seen.add(id(one))
-        if isinstance(one, LinkagePair):
-            pairs.append(one)
-        open_ += gc.get_referents(one)
-        if isinstance(one, np.ndarray) and one.base is not None:
-            open_.append(one.base)
+        if id(one) not in seen and not isinstance(one, type | ModuleType | FunctionType):
+            seen.add(id(one))
+            pairs += [one] if isinstance(one, LinkagePair) else []
+            open_ += gc.get_referents(one)
+            open_ += [one.base] if isinstance(one, np.ndarray) and one.base is not None else []
     return pairs
 
 
@@ -127,11 +124,10 @@ def test_rates_are_those_of_brute_force():
     idle = Idle(0.5, 0.3, 0.2)
     task, result = taken(frames(3, 20, noise=0.6), learner=idle)
     pair = task.first.pair
-    distance = ((pair.queries[:, None] - pair.candidates[None]) ** 2) @ idle.theta
-    equal = ((pair.queries[:, None] - pair.candidates[None]) ** 2).sum(axis=2)
+    away = (pair.queries[:, None] - pair.candidates[None]) ** 2
     for trial in result.trials:
         split = split_blocks(20, trial.share, trial.split, 0)
-        table = equal if trial.aggregator == EQUAL else distance
+        table = away.sum(axis=2) if trial.aggregator == EQUAL else away @ idle.theta
         linked = table.argmin(axis=1) == pair.partner
         assert trial.held_out == pytest.approx(linked[split.attacked].mean())
         if trial.aggregator == EQUAL:
@@ -181,8 +177,8 @@ def test_a_clock_that_has_run_out_still_gives_one_split_of_equal_weights():
 
 
 def test_of_many_records_some_are_looked_at(monkeypatch):
-    monkeypatch.setattr(held_out_trials, "MOST_RECORDS", 6)
-    monkeypatch.setattr(held_out, "MOST_RECORDS", 6)
+    for module in (held_out_trials, held_out):
+        monkeypatch.setattr(module, "MOST_RECORDS", 6)
     _, result = taken(frames(3, 30), learner=Idle(0.2, 0.3, 0.5))
     assert {(trial.known, trial.attacked) for trial in result.trials} == {(3, 6), (6, 6)}
     assert "held-out: 6 records of a side of a split are looked at, by lot" in result.notes

@@ -280,22 +280,18 @@ def test_the_worked_example_is_true(tmp_path, monkeypatch, capsys):
 
 def by_definition(codes: np.ndarray) -> list[set[tuple[int, ...]]]:
     """The minimal sample uniques of each record."""
-    n, keys = codes.shape
-
-    def alone(record: int, subset: tuple[int, ...]) -> bool:
-        values = codes[record, list(subset)]
-        same = (codes[:, list(subset)] == values).all(axis=1)
-        return bool((values != MISSING).all() and same.sum() == 1)
-
+    keys = range(codes.shape[1])
     found: list[set[tuple[int, ...]]] = []
-    for record in range(n):
-        unique = [
-            set(subset)
-            for size in range(1, keys + 1)
-            for subset in itertools.combinations(range(keys), size)
-            if alone(record, subset)
-        ]
-        found.append({tuple(sorted(s)) for s in unique if not any(other < s for other in unique)})
+    subsets = [s for size in range(1, len(keys) + 1) for s in itertools.combinations(keys, size)]
+    for record in codes:
+        alone: list[tuple[int, ...]] = []
+        for subset in subsets:
+            values = record[list(subset)]
+            same = (codes[:, list(subset)] == values).all(axis=1)
+            minimal = not any(set(other) < set(subset) for other in alone)
+            if minimal and (values != MISSING).all() and same.sum() == 1:
+                alone.append(subset)
+        found.append(set(alone))
     return found
 
 

@@ -72,14 +72,12 @@ def test_agreements_of_a_file_half_of_which_is_missing(number):
     masked = original.astype({"age": "float64"} if number else {})
     for name in masked:
         masked[name] = masked[name].where(random.random(N) > 0.5)
-    names = list(original)
-    counted = by_lot(unequal(original, masked, names) * 100 + unequal(original, masked, names, 1.0))
-    rare = sum(
-        np.log(original[name].map(original[name].value_counts(normalize=True)).to_numpy())[:, None]
-        * (original[name].to_numpy()[:, None] == masked[name].to_numpy()[None])
-        for name in names
-    )
-    weighed = by_lot(100 * unequal(original, masked, names) + rare.round(6))
+    names, rare = list(original), 0.0
+    for name in names:
+        shares = np.log(original[name].map(original[name].value_counts(normalize=True)).to_numpy())
+        rare += shares[:, None] * (original[name].to_numpy()[:, None] == masked[name].to_numpy()[None])
+    differ = 100 * unequal(original, masked, names)
+    counted, weighed = by_lot(differ + unequal(original, masked, names, 1.0)), by_lot(differ + rare.round(6))
     assert weighed > 0.3
     nominal = [name for name in names if not (number and name == "age")]
     verdict(original, masked, max(counted, weighed), nominal=nominal)
@@ -157,14 +155,12 @@ def test_places_that_were_turned():
     verdict(original, masked, attack)
 
 
-@pytest.mark.parametrize("kind", ["body mass index", "ratio"])
-def test_a_column_that_was_derived_from_those_that_were_masked(kind):
+@pytest.mark.parametrize("power", [2, 1], ids=["body mass index", "ratio"])
+def test_a_column_that_was_derived_from_those_that_were_masked(power):
     random = np.random.default_rng(8)
-    original = pd.DataFrame(
-        {"height": random.normal(170, 10, N).round(0), "weight": random.normal(75, 14, N).round(0)}
-    )
-    derived = original["weight"] / (original["height"] / 100) ** (2 if kind == "body mass index" else 1)
-    derived = derived.round(2)
+    sizes = random.normal(170, 10, N).round(0), random.normal(75, 14, N).round(0)
+    original = pd.DataFrame(dict(zip(("height", "weight"), sizes, strict=True)))
+    derived = (original["weight"] / (original["height"] / 100) ** power).round(2)
     masked = pd.DataFrame({name: random.permutation(original[name]) for name in original})
     attack = by_lot(cdist(derived.to_numpy()[:, None], derived.to_numpy()[:, None]))
     assert attack > 0.5
@@ -188,20 +184,15 @@ def test_a_file_that_is_sorted_by_what_was_shuffled():
     """Whoever sorts what he knows has everybody's place; of rows side by side, too."""
     random, original = amounts()
     original = original.assign(id=np.arange(N))
-    masked = original.assign(
-        wage=random.permutation(original["wage"]), rent=random.permutation(original["rent"])
-    )
-    by_wage = original["wage"].argsort(kind="stable").to_numpy()
-    masked = masked.iloc[by_wage].reset_index(drop=True)
+    shuffled = {name: random.permutation(original[name]) for name in ("wage", "rent")}
     place = np.argsort(original["wage"].to_numpy(), kind="stable")
-    attack = float((masked["id"].to_numpy() == original["id"].to_numpy()[place]).mean())
-    assert attack == 1.0
+    masked = original.assign(**shuffled).iloc[place].reset_index(drop=True)
+    assert (masked["id"] == original["id"].to_numpy()[place]).all()
     ways = {"id": "id", "row_by_row": False}, {"attributes": ["wage", "rent"]}
-    for options, first in zip(ways, (original, original.iloc[by_wage]), strict=True):
+    for options, first in zip(ways, (original, original.iloc[place]), strict=True):
         found = verdict(first, masked, 0.9, **options)
         assert "the order of the records" in found.sentence
-    unsorted = risk(original, masked.sample(frac=1.0, random_state=1), id="id",
-                    **{**QUICK, "row_by_row": False})  # fmt: skip
+    unsorted = risk(original, masked.sample(frac=1.0, random_state=1), **{**QUICK, **ways[0]})
     assert not any("order" in one.key for one in unsorted.verdict.findings)
 
 

@@ -78,7 +78,7 @@ def test_places_of_a_release_in_an_order_that_somebody_has(way):
         (one,) = (each for each in found.findings if each.key == "order_kept")
         assert (one.severity, one.low) == ("red", 1.0)
         assert "`mask` with shuffle=True" in one.sentence
-    left = make_file_pair(original, released, attributes=NAMES, id="id").left_in.order
+    left = left_in(original, released).order
     assert left is not None
     assert left.right.sum() >= 0.98 * N
 
@@ -87,14 +87,17 @@ def test_places_within_a_region_that_was_released():
     """Sorted by what everybody sees, and within that as it was."""
     random, original = people()
     released = exchanged(random, original, "region").sort_values("region", kind="stable")
-    attack = by_place(original.sort_values("region", kind="stable"), released)
-    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id="id")
-    assert attack == 1.0
-    assert found.left_in.order is not None
-    assert found.left_in.order.right.sum() == N
+    assert by_place(original.sort_values("region", kind="stable"), released) == 1.0
     mixed = released.sample(frac=1.0, random_state=1).sort_values("region", kind="stable")
-    found = make_file_pair(original, mixed.reset_index(drop=True), attributes=NAMES, id="id")
-    assert found.left_in.order is None
+    orders = [left_in(original, each).order for each in (released, mixed)]
+    assert orders[0] is not None
+    assert (orders[0].right.sum(), orders[1]) == (N, None)
+
+
+def left_in(original, released, **options):
+    released = released.reset_index(drop=True)
+    options = options or {"id": "id"}
+    return make_file_pair(original, released, **{"attributes": NAMES, **options}).left_in
 
 
 @pytest.mark.parametrize("way", ["sample", "pieces", "moved a little", "within households"])
@@ -102,18 +105,16 @@ def test_an_order_that_is_not_whole_keeps_a_verdict_from_green(way):
     """Half of the records in their order, pieces of the file, a few rows moved, members of households."""
     random, original = people(2)
     released = exchanged(random, original)
-    place = np.arange(N)
+    place, size = np.arange(N), {"pieces": 20, "within households": 4}.get(way)
     if way == "sample":
         released = released.sample(frac=0.5, random_state=3).sort_index()
-    elif way == "pieces":
-        released = released.iloc[np.lexsort((place, random.permutation(N)[place // 20]))]
     elif way == "moved a little":
         released = released.iloc[np.argsort(place + 5.0 * random.normal(size=N))]
     else:
-        released = released.iloc[np.lexsort((place, random.permutation(N)[place // 4]))]
-    found = make_file_pair(original, released.reset_index(drop=True), attributes=NAMES, id="id")
-    assert found.left_in.order is not None
-    assert found.left_in.order.as_original
+        released = released.iloc[np.lexsort((place, random.permutation(N)[place // size]))]
+    order = left_in(original, released).order
+    assert order is not None
+    assert order.as_original
     if way == "sample":  # who knows most of them knows between whom the others stand
         chance = by_place(original.iloc[:: N // len(released)][: len(released)], released)
         said = verdict(original, released, chance)
@@ -124,17 +125,14 @@ def test_an_order_that_is_not_whole_keeps_a_verdict_from_green(way):
 def test_a_release_in_an_order_of_its_own_tells_nothing(seed):
     random, original = people(seed, records=int(np.random.default_rng(seed).choice([12, 40, 400])))
     released = exchanged(random, original, "region").sample(frac=1.0, random_state=seed)
-    released["code"] = [f"{a:02d}-{b:05d}" for a, b in zip(random.integers(1, 17, len(released)),
-                        random.permutation(len(released)), strict=True)]  # fmt: skip
+    first, last = random.integers(1, 17, len(released)), random.permutation(len(released))
+    released["code"] = [f"{a:02d}-{b:05d}" for a, b in zip(first, last, strict=True)]
     by = [["wage"], ["region", "age"], ["id"], [], [], []][seed]
-    released = released.sort_values(by) if by else released
-    released = released.reset_index(drop=True)
-    found = make_file_pair(original, released, attributes=NAMES, id="id").left_in
-    assert found.order is None
-    assert not found.masked
-    beside = make_file_pair(original, original.assign(wage=random.permutation(original["wage"])),
-                            attributes=["wage"], row_by_row=True)  # fmt: skip
-    assert beside.left_in.order is None  # of rows side by side the order of a release cannot be seen
+    found = left_in(original, released.sort_values(by) if by else released)
+    assert (found.order, tuple(found.masked)) == (None, ())
+    beside = original.assign(wage=random.permutation(original["wage"]))
+    beside = left_in(original, beside, attributes=["wage"], row_by_row=True)
+    assert beside.order is None  # of rows side by side the order of a release cannot be seen
 
 
 def codes(random, original, kind):
@@ -162,7 +160,7 @@ def test_ids_that_have_a_column_of_the_original_inside(kind):
     noise = np.exp(0.5 * random.normal(size=(N, 3)))
     code, inside = codes(random, original, kind)
     released = original[["id"]].assign(code=code, **(original[NAMES] * noise))
-    left = make_file_pair(original, released, attributes=NAMES, row_by_row=True).left_in
+    left = left_in(original, released, row_by_row=True)
     (one,) = (each for each in left.masked if each.column == "code")
     assert one.original == {"a": "age", "y": "age", "s": "sex", "r": "region"}[kind[0]]
     if kind in ("region first", "year of birth"):
@@ -179,7 +177,7 @@ def test_what_an_id_says_that_the_release_shows_besides_is_no_news():
     random, original = people(3)
     code, _ = codes(random, original, "region first")
     released = exchanged(random, original, "region").assign(code=code)
-    left = make_file_pair(original, released, attributes=NAMES, row_by_row=True).left_in
+    left = left_in(original, released, row_by_row=True)
     assert not left.masked
 
 

@@ -67,17 +67,15 @@ def test_the_estimate_is_unbiased_over_all_samples(seed):
     random, count = np.random.default_rng(seed), 7
     true = random.random(count)
     masked = true + random.normal(0.0, 0.1, count)
-    chance = random.uniform(0.2, 0.9, count)
-    distance, limit = np.abs(true[:, None] - masked), random.uniform(0.02, 0.3)
+    chance, limit = random.uniform(0.2, 0.9, count), random.uniform(0.02, 0.3)
+    distance = np.abs(true[:, None] - masked)
     estimated = happened = 0.0
     for bits in itertools.product([False, True], repeat=count):
         inside = np.array(bits)
         if not inside.any():  # no file, no claim
             continue
-        probability = np.where(inside, chance, 1.0 - chance).prod()
-        here = np.flatnonzero(inside)
-        others = distance[np.ix_(here, here)] + np.diag(np.full(here.size, INF))
-        nearest = others.min(axis=1)
+        probability, here = np.where(inside, chance, 1.0 - chance).prod(), np.flatnonzero(inside)
+        nearest = (distance[np.ix_(here, here)] + np.diag(np.full(here.size, INF))).min(axis=1)
         own = distance[here, here]
         sample = members(own < nearest, own, nearest, 1.0 / chance[here] - 1.0)
         estimated += probability * claimed_outside(sample, limit)[0]
@@ -88,14 +86,11 @@ def test_the_estimate_is_unbiased_over_all_samples(seed):
 def test_the_interval_covers_what_it_estimates():
     """Claims outside the file that do not depend on who is in it; 95 % of 800 samples, within five errors."""
     random, near = np.random.default_rng(1), np.random.default_rng(2).random(3000) < 0.03
-    chance = np.where(np.arange(3000) % 2, 0.05, 0.2)
-    covered = 0
+    chance, covered = np.where(np.arange(3000) % 2, 0.05, 0.2), 0
     for _ in range(800):
         inside = random.random(3000) < chance
-        sample = members(
-            np.ones(inside.sum()), np.ones(inside.sum()), np.where(near[inside], 0.5, 2.0),
-            1.0 / chance[inside] - 1.0,
-        )  # fmt: skip
+        ones = np.ones(inside.sum())
+        sample = members(ones, ones, np.where(near[inside], 0.5, 2.0), 1.0 / chance[inside] - 1.0)
         _, low, high = claimed_outside(sample, 1.0)
         covered += low <= near[~inside].sum() <= high
     assert covered / 800 > 0.95 - 5.0 * np.sqrt(0.05 * 0.95 / 800)
@@ -169,9 +164,8 @@ def test_nothing_linked_at_all():
     masked = pd.DataFrame({"A": np.where(np.arange(12) % 2, 5.0, 7.0)})  # everybody has twins
     _, found = measured((original, masked), fraction=0.5)
     assert found.linked == found.most == found.highest == 0.0
-    assert [each.key for each in found.findings] == [
-        "prosecutor", "journalist", "highest_journalist", "persons"
-    ]  # fmt: skip
+    keys = ["prosecutor", "journalist", "highest_journalist", "persons"]
+    assert [each.key for each in found.findings] == keys
     assert "claims only" not in found.paragraph
 
 
@@ -189,18 +183,17 @@ def test_missing_values_and_records_without_a_partner():
 
 def test_no_verdict_is_below_the_share_of_records_that_the_same_page_has():
     """Who is linked stands for few: what they stand for is tolerated, and their number is not."""
-    original, masked = noisy()
-    linked, _ = measured((original, masked), fraction=0.5)
+    files = noisy()
+    linked, _ = measured(files, fraction=0.5)
     by_all = np.logical_or.reduce([family.counted.linked for family in linked.worst.families])
-    task, found = measured((original, masked), weight=np.where(by_all, 4.0, 20.0))
+    task, found = measured(files, weight=np.where(by_all, 4.0, 20.0))
     share, low, high = found.linked / 40, *(end / task.total for end in task.worst.interval)
     assert high < share
-    between = (high + share) / 2
     for measures in ({}, {"membership": found}):
-        made = verdict_of(Known(task, measures, {}, between))
+        made = verdict_of(Known(task, measures, {}, (high + share) / 2))
         assert (made.answer, made.low) == ("above", pytest.approx(share))
         assert "of the records, unweighted (" in made.sentence
-        assert f"{percent(low)}" in made.sentence
+        assert percent(low) in made.sentence
     within = verdict_of(Known(task, {"membership": found}, {}, 1.0))
     assert (within.answer, within.high) == ("below", pytest.approx(found.most / 40))
 
@@ -255,9 +248,8 @@ def test_no_verdict_is_below_any_attack_in_records_either():
 
 def test_of_equals_a_bound_on_weights_counts_their_parts():
     """All weights but one are the same, so that a bound on them is nearly one on records, also of equals."""
-    original, masked = noisy(twins=True)
     weight = np.where(np.arange(40), 5.0, 5.5)
-    task, found = measured((original, masked), weight=weight, ties="share")
+    task, found = measured(noisy(twins=True), weight=weight, ties="share")
     made = verdict_of(Known(task, {}, {}, 0.05))
     alike = next(one for one in made.findings if one.key == "worst_case_unweighted")
     assert found.linked / 40 <= alike.low + 1e-9 <= alike.high + 2e-9
@@ -320,9 +312,8 @@ def test_ends_have_the_confidence_of_samples():
 
 def test_without_time_the_bound_follows_from_that_of_the_weights():
     """As many records as the lightest that weigh no more; with time, no more than that."""
-    original, masked = noisy(noise=0.8)
     weight = np.where(np.arange(40) % 2, 4.0, 20.0)
-    task, found = measured((original, masked), weight=weight)
+    task, found = measured(noisy(noise=0.8), weight=weight)
     assert "of the weighted records" in verdict_of(Known(task, {}, {}, 0.05)).sentence
     wide = Membership().take(task, Clock(0.0))
     assert wide.most == task.worst.linked_upper_bound

@@ -58,24 +58,6 @@ def test_a_verdict_is_the_worst_of_its_findings(listed, tolerated, objected):
     assert not objected or "a column was not masked" in said.lower()
 
 
-def test_what_is_red_without_a_number_is_said_first():
-    named = VerdictFinding("names", Severity.RED, "the release names its records", ("firm",))
-    made = verdict([about_links("worst_case", 0.01, 0.01), named], 0.05)
-    assert made.answer == "above"
-    assert made.sentence == "the release names its records"
-    assert made.findings[0] is named
-
-
-def test_what_stands_against_green_is_said_beside_what_is_proven():
-    dates = VerdictFinding("dates", Severity.AGAINST_GREEN, "776 of 800 records are unique by their dates")
-    made = verdict([about_links("worst_case", 0.009, 0.009, about=("weighted mean", "OWA")), dates], 0.05)
-    assert made.answer == "open"
-    assert made.sentence == (
-        "none of the two kinds of distance searched (weighted mean, OWA) re-identifies more than 0.9 % of "
-        "the records, but 776 of 800 records are unique by their dates"
-    )
-
-
 WITHIN = "within the 5.0 % that are tolerated"
 NONE_OF = "no distance of the kind searched (weighted mean) re-identifies more than {} % of the records"
 OTHERS = "and no other attack that was counted more than {} % (weighted mean)"
@@ -279,3 +261,17 @@ def test_readers_outside_learn_that_there_are_names_and_not_which() -> None:
     texts = said(content, audience=Audience.EXTERNAL).lower()
     assert "the release has columns that name its records" in texts
     assert "firm" not in texts.replace("confirm", "")
+
+
+def test_what_is_red_or_stands_against_green_without_a_number_is_said() -> None:
+    named = VerdictFinding("names", Severity.RED, "the release names its records", ("firm",))
+    made = verdict([about_links("worst_case", 0.01, 0.01), named], 0.05)
+    assert (made.answer, made.sentence) == ("above", "the release names its records")
+    assert made.findings[0] is named
+    dates = VerdictFinding("dates", Severity.AGAINST_GREEN, "776 of 800 records are unique by their dates")
+    made = verdict([about_links("worst_case", 0.009, 0.009, about=("weighted mean", "OWA")), dates], 0.05)
+    assert made.answer == "open"
+    assert made.sentence == (
+        "none of the two kinds of distance searched (weighted mean, OWA) re-identifies more than 0.9 % of "
+        "the records, but 776 of 800 records are unique by their dates"
+    )

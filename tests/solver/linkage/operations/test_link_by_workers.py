@@ -10,12 +10,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from box_cases import FORMS, pair_of
 from cli_runs import PAIR, refuse, run
 
 from linkrisk import Cancel, evaluate, link
 from linkrisk.solver.linkage import linker as linker_module
+from linkrisk.solver.linkage import shared_counts
+from linkrisk.solver.linkage.evaluator import Evaluator
 from linkrisk.solver.linkage.linker import Helpers
-from linkrisk.solver.linkage.probabilistic import all_pairs, passes
+from linkrisk.solver.linkage.probabilistic import all_pairs, passes, patterns
+from linkrisk.solver.linkage.shared_counts import PartedCounts, counting_by
 from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.pool import Cluster, PoolChoice, WorkerPool
 
@@ -124,26 +128,8 @@ def test_a_worker_that_dies_in_the_middle_costs_no_answer(address, monkeypatch, 
     monkeypatch.setattr(Cluster, "each", deadly)
     assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
     assert killed
-
-
-def test_what_workers_give_up_is_compared_here(address, monkeypatch):
-    expected = alone("passes")
-    monkeypatch.setattr(Cluster, "each", lambda *_: iter(()))
-    assert said(link(*FILES, **NOMINAL, **WAYS["passes"], scheduler=address)) == expected
-
-
-def test_too_many_patterns_are_refused_by_workers_as_here(address, monkeypatch):
-    from linkrisk.solver.linkage.probabilistic import patterns
-
-    monkeypatch.setattr(patterns, "LARGEST_TABLE", 8)
-    with pytest.raises(UsageError, match=r"^there are more than 4 agreement patterns: compare fewer"):
-        link(*FILES, **NOMINAL, scheduler=address)
-
-
-def test_a_token_ends_it(address):
-    cancel = Cancel()
-    with pytest.raises(CancelledError, match="the run was cancelled before there was a result"):
-        link(*FILES, **NOMINAL, scheduler=address, cancel=cancel, on_progress=lambda _: cancel.cancel())
+    monkeypatch.setattr(Cluster, "each", lambda *_: iter(()))  # what workers give up is compared here
+    assert said(link(*FILES, **NOMINAL, **WAYS[way], scheduler=address)) == expected
 
 
 def waiting(folder: str, task: int, clock) -> None:
@@ -191,3 +177,53 @@ def test_the_command_takes_them(capsys):
     plain = run(capsys, "link", *PAIR, "--method", "prl")
     shared = run(capsys, "link", *PAIR, "--method", "prl", "--workers", "2")
     assert shared == plain
+
+
+def test_too_many_patterns_and_a_token_end_it(address, monkeypatch):
+    cancel = Cancel()
+    with pytest.raises(CancelledError, match="the run was cancelled before there was a result"):
+        link(*FILES, **NOMINAL, scheduler=address, cancel=cancel, on_progress=lambda _: cancel.cancel())
+    monkeypatch.setattr(patterns, "LARGEST_TABLE", 8)
+    with pytest.raises(UsageError, match=r"^there are more than 4 agreement patterns: compare fewer"):
+        link(*FILES, **NOMINAL, scheduler=address)
+
+
+@pytest.fixture
+def parted(address, monkeypatch):
+    """A pair, and who counts it in five partitions."""
+    monkeypatch.setattr(shared_counts, "WORTH", 1)
+    monkeypatch.setattr(shared_counts, "STOPS_SOONER", 1)
+    monkeypatch.setattr(shared_counts, "FEWEST", 100)
+    pair = pair_of("mixed", 600, 3)
+    monkeypatch.setattr(shared_counts, "MOST_BYTES", pair.candidates.nbytes // 5)
+    pool = WorkerPool(PoolChoice(scheduler=address))
+    workers = counting_by(pool, pair)
+    assert isinstance(workers, PartedCounts)
+    yield pair, workers
+    pool.close()
+
+
+def test_an_evaluator_counts_by_workers(parted):
+    pair, workers = parted
+    form = FORMS["mahalanobis"](np.random.default_rng(3), False)
+    expected, found = (Evaluator(pair, 1, workers=who).rank(form) for who in (None, workers))
+    np.testing.assert_array_equal(found.linked, expected.linked)
+    np.testing.assert_array_equal(found.distance, expected.distance)
+
+
+def test_no_record_is_lost_with_a_worker(parted):
+    pair, workers = parted
+    client, killed = workers._workers.connection.client, []
+
+    def kill(_work):
+        if not killed:
+            killed.append(min(client.run(os.getpid).values()))
+            os.kill(killed[0], signal.SIGKILL)
+
+    form, blocks = FORMS["choquet"](np.random.default_rng(3), False), np.arange(600)
+    expected = Evaluator(pair, 1).found(form, 0, blocks)
+    for told in (lambda _: None, kill, lambda _: None):
+        workers.listen(told)
+        for own, other in zip(workers.found(form, 0, blocks, None), expected, strict=True):
+            np.testing.assert_array_equal(own, other)
+    assert killed

@@ -175,7 +175,11 @@ LISTED = {"attributes": [{"name": "B", "scale": "nominal", "categories": ["low"]
             "original, column 'A', row 2: 'much' is not a finite number",
         ),
         (in_words, {"ordinal": ["B"]}, "the ordinal attribute 'B' has categories in words"),
-        (in_words, {"schema": LISTED}, "original, column 'B', row"),
+        (
+            in_words,
+            {"schema": LISTED},
+            "original, column 'B', row 2: 'high' is none of the categories in the schema; fix the cell or",
+        ),
     ],
 )
 def test_bad_requests(files, options, message):
