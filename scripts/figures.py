@@ -98,19 +98,9 @@ STAMP = re.compile(
 
 
 class Stamp(NamedTuple):
-    """What made some figures.
+    """What made some figures: command, version, commit and day, and generations of what they report on.
 
-    Attributes
-    ----------
-    command : str
-    version : str
-        Of linkrisk.
-    code, date : str
-        The commit, and its day.
-    subjects : dict of str to int
-        What they report on, and its generation then.
-    older : str or None
-        What a reader is told of figures that are older than today's generation.
+    `older` tells a reader why figures are older than today's generation.
     """
 
     command: str

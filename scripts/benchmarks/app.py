@@ -10,11 +10,7 @@ page. It needs the extras `app` and `dev`.
 
 from __future__ import annotations
 
-import re
-import signal
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from harness import chromium, parser
+from harness import application, chromium, parser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -31,8 +27,6 @@ from linkrisk.datasets.public.embedded import load_wdbc
 from linkrisk.solver.app.answers import ProgressReader
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import runs_of
-
-ROOT = Path(__file__).resolve().parents[2]
 
 ATTRIBUTES = 6
 LOOK = 0.01
@@ -57,19 +51,10 @@ def main() -> None:
         large_file(folder, arguments.records)
         search_pair(folder)
         began = time.perf_counter()
-        server = subprocess.Popen(
-            [sys.executable, "-m", "linkrisk", "app", str(folder), "--runs", "2"],
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        try:
-            context, base = first_page(server, browser, began)
+        with application(folder, "--runs", "2") as address:
+            context, base = first_page(address, browser, began)
             described(context, base, arguments.records)
             lags(context, base, folder, arguments.seconds)
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.wait()
 
 
 def large_file(folder: Path, records: int) -> None:
@@ -93,11 +78,8 @@ def search_pair(folder: Path) -> None:
     (original + noise * original.std().to_numpy()).to_csv(folder / "data" / "masked.csv", index=False)
 
 
-def first_page(server: subprocess.Popen[str], browser: Browser, began: float) -> tuple[BrowserContext, str]:
+def first_page(address: str, browser: Browser, began: float) -> tuple[BrowserContext, str]:
     """The first page, and how long it took."""
-    assert server.stdout is not None
-    lines = [server.stdout.readline() for _ in range(2)]
-    address = re.findall(r"http://\S+", lines[1])[0]
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)

@@ -7,15 +7,21 @@ Each figure is measured in a process of its own, so that its peak memory is its 
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from engines import best_known
 from harness import PAIRS, alone, parser, timed
 
 from linkrisk.formulations.linkage.aggregators import make_aggregator
-from linkrisk.formulations.linkage.block_system import block_system, indicator_model, paper_options
+from linkrisk.formulations.linkage.block_system import (
+    BlockSystem,
+    block_system,
+    indicator_model,
+    paper_options,
+)
 from linkrisk.formulations.linkage.pair import Direction, make_pair
 from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.guard import solve_isolated
@@ -37,42 +43,47 @@ def files(pairs: Path, name: str) -> tuple[Path, Path]:
     return pairs / f"{name}_original.csv", pairs / f"{name}_masked.csv"
 
 
-def build(pairs: Path, aggregator: str) -> dict[str, Any]:
-    """Build the full model (no row left out, one constant C) as arrays."""
-    problem = make_problem(
-        *files(pairs, "M6-385_400_s0"), ProblemOptions(aggregator=aggregator, direction=BACK)
+def full(pairs: Path, aggregator: str) -> Callable[[], BlockSystem]:
+    """What makes the full system: no row left out."""
+    options = ProblemOptions(aggregator=aggregator, direction=BACK)
+    problem = make_problem(*files(pairs, "M6-385_400_s0"), options)
+    return lambda: block_system(problem.pair, problem.aggregator, reduce=False)
+
+
+def build(pairs: Path, aggregator: str) -> str:
+    """Build the full model (one constant C) as arrays."""
+    system = full(pairs, aggregator)
+    system()  # compile and warm up
+    model, spent = timed(lambda: indicator_model(system(), paper_options()).milp)
+    rows, columns = model.shape
+    return (
+        f"  arrays, {aggregator:<13} {rows:>7} rows {columns:>4} columns {model.nonzeros:>8} non-zeros"
+        f"  {spent.seconds:6.2f} s"
     )
-    block_system(problem.pair, problem.aggregator, reduce=False)  # compile and warm up
-
-    def made() -> Any:
-        system = block_system(problem.pair, problem.aggregator, reduce=False)
-        return indicator_model(system, paper_options()).milp
-
-    model, spent = timed(made)
-    return {"seconds": spent.seconds, "shape": model.shape, "nonzeros": model.nonzeros}
 
 
-def hand_over(pairs: Path, backend: str) -> dict[str, Any]:
+def hand_over(pairs: Path, backend: str) -> str:
     """Hand the full model to a backend; its time is up when it could begin to solve."""
-    problem = make_problem(
-        *files(pairs, "M6-385_400_s0"), ProblemOptions(aggregator="weighted-mean", direction=BACK)
-    )
-    system = block_system(problem.pair, problem.aggregator, reduce=False)
-    model = indicator_model(system, paper_options()).milp
+    model = indicator_model(full(pairs, "weighted-mean")(), paper_options()).milp
     isolated = solve_isolated(backend, model, SolveOptions(time_limit=1e-3))
-    return {"seconds": isolated.result.build_seconds, "peak": isolated.peak_memory_bytes / 1e6}
+    seconds, peak = isolated.result.build_seconds, isolated.peak_memory_bytes / 1e6
+    return f"  {backend:<12} {seconds:6.2f} s  peak {peak:6.0f} MB"
 
 
-def prove(pairs: Path, aggregator: str, kind: str, seconds: float) -> dict[str, Any]:
-    """Run `fit --engine milp --backend highs` on one thread."""
-    result = fit(*files(pairs, f"{kind}_400_s0"), aggregator=aggregator, direction=BACK, time_limit=seconds)
-    return {
-        "linked": result.linked, "bound": result.linked_upper_bound, "status": result.status,
-        "seconds": result.details["seconds"],
-    }  # fmt: skip
+def prove(pairs: Path, aggregator: str, kind: str, seconds: float) -> str:
+    """What the engine proves on one thread, beside the best known figures."""
+    result = fit(
+        *files(pairs, f"{kind}_400_s0"), engine="milp", backend="highs", aggregator=aggregator,
+        direction=BACK, time_limit=seconds,
+    )  # fmt: skip
+    known = best_known(pairs.parent / "best_known.csv")[f"{kind}_400_s0", BACK, aggregator]
+    return (
+        f"  {aggregator:<13} {kind:<7} linked {result.linked} at most {result.linked_upper_bound} "
+        f"{result.status:<9} {result.details['seconds']:6.1f} s   known {known.linked} to {known.bound}"
+    )
 
 
-def evaluate(aggregator: str, records: int) -> dict[str, Any]:
+def evaluate(aggregator: str, records: int) -> str:
     """Count links on a large noisy pair, and again by the plain n x n computation."""
     generator = np.random.default_rng(0)
     original = generator.standard_normal((records, 6))
@@ -95,10 +106,10 @@ def evaluate(aggregator: str, records: int) -> dict[str, Any]:
         return plain
 
     plain, slow = timed(plainly)
-    return {
-        "seconds": spent.seconds, "linked": int(linked.sum()), "peak": spent.megabytes,
-        "same": bool((linked == plain).all()), "plain": slow.seconds,
-    }  # fmt: skip
+    return (
+        f"  {aggregator:<13} {spent.seconds:6.2f} s  peak {spent.megabytes:4.0f} MB  linked {linked.sum()}"
+        f"  same as plain: {(linked == plain).all()} ({slow.seconds:.0f} s)"
+    )
 
 
 def main() -> None:
@@ -106,57 +117,31 @@ def main() -> None:
     made = parser(__doc__, pairs=PAIRS)
     made.add_argument("--seconds", type=float, default=120.0, help="time limit of each proof")
     made.add_argument("--records", type=int, default=20_000, help="records of the evaluator's pair")
-    made.add_argument("--only", choices=("build", "prove", "evaluate"), help="one part only")
-    arguments = made.parse_args()
-    if arguments.only in (None, "build"):
-        print_build(arguments.pairs)
-    if arguments.only in (None, "prove"):
-        print_proofs(arguments.pairs, arguments.seconds)
-    if arguments.only in (None, "evaluate"):
-        print_evaluator(arguments.records)
-
-
-def print_build(pairs: Path) -> None:
-    """Building and handing over."""
-    print("Building the full model, M6-385, 400 records, masked to original")
-    for aggregator in ("weighted-mean", "choquet", "mahalanobis"):
-        row = alone(build, pairs, aggregator)
-        rows, columns = row["shape"]
-        print(
-            f"  arrays, {aggregator:<13} {rows:>7} rows {columns:>4} columns {row['nonzeros']:>8} non-zeros"
-            f"  {row['seconds']:6.2f} s"
-        )
-    print("Handing the weighted mean's model over")
-    for backend in available_backends():
-        row = hand_over(pairs, backend)
-        print(f"  {backend:<12} {row['seconds']:6.2f} s  peak {row['peak']:6.0f} MB", flush=True)
-
-
-def print_proofs(pairs: Path, seconds: float) -> None:
-    """What the engine proves, beside the best known figures."""
-    with (pairs.parent / "best_known.csv").open(encoding="utf-8") as stream:
-        known = {(row["pair"], row["direction"], row["aggregator"]): row for row in csv.DictReader(stream)}
-    print(f"fit --engine milp --backend highs, one thread, masked to original, limit {seconds:g} s")
-    for aggregator, kind in PROOFS:
-        row = alone(prove, pairs, aggregator, kind, seconds)
-        best = known[f"{kind}_400_s0", BACK, aggregator]
-        print(
-            f"  {aggregator:<13} {kind:<7} linked {row['linked']} at most {row['bound']} {row['status']:<9}"
-            f" {row['seconds']:6.1f} s   known {best['linked']} to {best['linked_upper_bound']}",
-            flush=True,
-        )
-
-
-def print_evaluator(records: int) -> None:
-    """The evaluator against the plain computation."""
-    print(f"Counting links of {records} x {records} records, 6 attributes, all cores")
-    for aggregator in ("weighted-mean", "owa", "choquet", "mahalanobis"):
-        row = alone(evaluate, aggregator, records)
-        print(
-            f"  {aggregator:<13} {row['seconds']:6.2f} s  peak {row['peak']:4.0f} MB  linked {row['linked']}"
-            f"  same as plain: {row['same']} ({row['plain']:.0f} s)",
-            flush=True,
-        )
+    made.add_argument("--only", choices=("build", "hand-over", "prove", "evaluate"), help="one part only")
+    asked = made.parse_args()
+    limit, size = asked.seconds, asked.records
+    parts: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+        "build": (
+            "Building the full model, M6-385, 400 records, masked to original",
+            [(build, asked.pairs, one) for one in ("weighted-mean", "choquet", "mahalanobis")],
+        ),
+        "hand-over": (
+            "Handing the weighted mean's model over",
+            [(hand_over, asked.pairs, one) for one in available_backends()],
+        ),
+        "prove": (
+            f"fit --engine milp --backend highs, one thread, masked to original, limit {limit:g} s",
+            [(prove, asked.pairs, *one, limit) for one in PROOFS],
+        ),
+        "evaluate": (
+            f"Counting links of {size} x {size} records, 6 attributes, all cores",
+            [(evaluate, one, size) for one in ("weighted-mean", "owa", "choquet", "mahalanobis")],
+        ),
+    }
+    for title, works in [parts[asked.only]] if asked.only else parts.values():
+        print(title)
+        for do, *given in works:
+            print(alone(do, *given), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+import re
 import resource
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import astuple, fields
 from multiprocessing import get_context
@@ -17,6 +22,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import pandas as pd
 
+ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("LINKRISK_DATA", "../shared/data"))
 BENCH = DATA.parent / "bench"
 PAIRS = BENCH / "pairs"
@@ -54,8 +60,8 @@ def peak() -> float:
 
 def alone(work: Callable[..., Result], *given: Any, **named: Any) -> Result:
     """Call `work` in a fresh process, so that its peak of memory is its own."""
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, given, named)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *given, **named).result()
 
 
 class Ledger(Generic[Result]):
@@ -98,6 +104,19 @@ def chromium() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=path, args=options)
         yield browser
         browser.close()
+
+
+@contextmanager
+def application(folder: Path, *options: str) -> Iterator[str]:
+    """The application on a folder, and the address of its first page, with the key."""
+    command = [sys.executable, "-m", "linkrisk", "app", str(folder), *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert server.stdout is not None
+    try:
+        yield re.findall(r"http://\S+", [server.stdout.readline() for _ in range(2)][1])[0]
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait()
 
 
 def parser(doc: str | None, *parts: str, **paths: Path) -> argparse.ArgumentParser:

@@ -228,17 +228,11 @@ def pca(pair: Files) -> LinkResult:
     return link(first, second, method="pca", curve=False)
 
 
-def dbrl(pair: Files) -> LinkResult:
-    """Distances, by the evaluator's boxes."""
-    return link(*pair, method="dbrl", curve=False)
-
-
 CASES: dict[str, Callable[[Files], LinkResult | LearnedLinker]] = {
     "prl, four nominal attributes": prl_categories,
     "prl, four nominal and two numeric attributes: counting patterns and EM": prl_patterns,
     "bayes, three attributes against three": bayes_growth,
     "pca, two numeric attributes, --no-curve": pca,
-    "dbrl, four nominal and two numeric, --no-curve": dbrl,
 }
 
 

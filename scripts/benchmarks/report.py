@@ -29,13 +29,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from harness import chromium, parser, timed
+from harness import ROOT, chromium, parser, timed
 
 from linkrisk.solver.charts.chart import Chart, svg
 from linkrisk.solver.documents.document import Choice, Document, Records
 from linkrisk.solver.documents.page import render_page
-
-ROOT = Path(__file__).resolve().parents[2]
 
 REPEATED = 5
 PAIRS = ("M5-38_400_s0", "M5-38_1080_s0")

@@ -13,6 +13,7 @@ most that the command and the processes that it starts hold together, looked at 
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import math
@@ -21,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,7 +32,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import vl_convert
-from harness import listed, parser
+from harness import listed, parser, timed
 from scale_cases import CASES, NOMINAL, make_files
 
 from linkrisk.solver.linkage.baselines import euclidean_form
@@ -40,10 +43,6 @@ from linkrisk.solver.worst_case.families import read_once
 PARTS = ("fits", "samples", "count", "growth", "dask", "nearest")
 FAMILIES = ("weighted-mean", "choquet")
 SAMPLE_SIZES = (250, 500, 1000, 2000, 4000)
-GROWTH = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
-
-NEAREST = (10_000, 100_000, 1_000_000)
-
 _LOOK = 0.1
 _TURNS = 2
 """Runs of each kind, one after the other: whatever else the machine does, both kinds meet it."""
@@ -56,10 +55,6 @@ class Measured(NamedTuple):
     seconds: float
     megabytes: float
     result: dict[str, Any]
-
-    def keep(self, path: Path) -> None:
-        """Write what the command wrote to another file."""
-        path.write_text(json.dumps(self.result), encoding="utf-8")
 
 
 def measured(command: Sequence[str], output: Path, workers: Sequence[psutil.Process] = ()) -> Measured:
@@ -103,105 +98,94 @@ def _held(process: psutil.Process) -> float:
 class Bench:
     """The runs, all with files in one folder."""
 
-    def __init__(self, folder: Path, seconds: float) -> None:
-        self._folder, self._seconds = folder, seconds
+    def __init__(self, asked: argparse.Namespace, folder: Path) -> None:
+        self.asked, self.folder = asked, folder
 
-    def command(self, case: str, records: int, family: str, *further: str) -> Measured:
+    def run(self, command: str, case: str, records: int, *further: str, **measuring: Any) -> Measured:
+        """A command of the program on one pair."""
+        original, masked = make_files(self.folder, case, records)
+        files = ["--original", str(original), "--masked", str(masked), "--row-by-row"]
+        return measured([command, *files, *further], self.folder / "result.json", **measuring)
+
+    def fit(self, case: str, records: int, family: str, *further: str) -> Measured:
         """One fit."""
-        original, masked = make_files(self._folder, case, records)
         nominal = ("--nominal", ",".join(NOMINAL)) if case == "mixed" else ()
-        return measured(
-            [
-                "fit", "--original", str(original), "--masked", str(masked), "--row-by-row", *nominal,
-                "--aggregator", family, "--time-limit", str(self._seconds), *further,
-            ],
-            self._folder / "result.json",
-        )  # fmt: skip
+        limit = ("--time-limit", str(self.asked.seconds))
+        return self.run("fit", case, records, *nominal, "--aggregator", family, *limit, *further)
 
-    def fits(self, cases: Sequence[str], sizes: Sequence[int]) -> None:
-        """Figure 1: the interval of every case, with the samples that the program plans."""
-        for case in cases:
-            for records in sizes:
-                for family in FAMILIES:
-                    run = self.command(case, records, family)
-                    print(f"{case:7} {records:9,} {family:14} {_interval(run)}", flush=True)
+    def counted(self, case: str, records: int, *further: str, **measuring: Any) -> Measured:
+        """A weighted mean, learned on a few records, counted on all, with ranks and distances."""
+        learned = self.folder / "learned.json"
+        learned.write_text(json.dumps(self.fit(case, _LEARNED, FAMILIES[0]).result), encoding="utf-8")
+        return self.run("evaluate", case, records, "--parameters", str(learned), *further, **measuring)
 
-    def samples(self, records: int) -> None:
-        """Figure 2: one sample of each size, the program's plan, and a search of all records."""
-        for size in SAMPLE_SIZES:
-            run = self.command("noise", records, FAMILIES[0], "--sample", str(size), "--samples", "1")
-            print(f"one sample of {size:5,}      {_interval(run)}", flush=True)
-        run = self.command("noise", records, FAMILIES[0], "--sample", "50")
-        print(f"samples of 50, planned    {_interval(run)}", flush=True)
-        run = self.command("noise", records, FAMILIES[0], "--sample", "none")
-        print(f"all records               {_interval(run)}", flush=True)
+    def fits(self, sizes: Sequence[int]) -> None:
+        """The interval of every case, with the samples that the program plans."""
+        for case, records, family in product(self.asked.cases, sizes, FAMILIES):
+            run = self.fit(case, records, family)
+            print(f"{case:7} {records:9,} {family:14} {_interval(run)}", flush=True)
 
-    def count(
-        self, case: str, records: int, *further: str, workers: Sequence[psutil.Process] = ()
-    ) -> Measured:
-        """Figure 3: a weighted mean, learned on a few records, counted on all, with ranks and distances."""
-        learned = self._folder / "learned.json"
-        self.command(case, _LEARNED, FAMILIES[0]).keep(learned)
-        original, masked = make_files(self._folder, case, records)
-        return measured(
-            [
-                "evaluate", "--original", str(original), "--masked", str(masked), "--row-by-row",
-                "--parameters", str(learned), *further,
-            ],
-            self._folder / "result.json",
-            workers,
-        )  # fmt: skip
+    def samples(self, sizes: Sequence[int]) -> None:
+        """One sample of each size, the program's plan, and a search of all records."""
+        ways = {
+            f"one sample of {size:5,}": ("--sample", str(size), "--samples", "1") for size in SAMPLE_SIZES
+        }
+        ways |= {"samples of 50, planned": ("--sample", "50"), "all records": ("--sample", "none")}
+        for title, further in ways.items():
+            print(f"{title:26}{_interval(self.fit('noise', sizes[0], FAMILIES[0], *further))}", flush=True)
 
-    def by_dask(self, case: str, records: int) -> None:
+    def count(self, sizes: Sequence[int]) -> None:
+        """Counting one attack."""
+        for records in sizes:
+            _say("count", records, self.counted(self.asked.cases[0], records))
+
+    def dask(self, sizes: Sequence[int]) -> None:
         """The same count by the threads of one process, and by two Dask workers of one thread each."""
-        self.count(case, _LEARNED)  # what is compiled is compiled now
-        best: dict[str, float] = {}
-        with _two_workers() as (address, workers):
-            ways = {"threads": ((), ()), "dask": (("--scheduler", address), workers)}
-            for _ in range(_TURNS):
-                for name, (options, others) in ways.items():
-                    run = self.count(case, records, *options, workers=others)
+        case, best = self.asked.cases[0], dict[str, float]()
+        self.counted(case, _LEARNED)  # what is compiled is compiled now
+        for records in sizes:
+            with _two_workers() as (address, workers):
+                ways = {"threads": ((), ()), "dask": (("--scheduler", address), workers)}
+                for _, (name, (options, others)) in product(range(_TURNS), ways.items()):
+                    run = self.counted(case, records, *options, workers=others)
                     best[name] = min(best.get(name, run.seconds), run.seconds)
-                    linked = f"{run.result['linked']:9,} linked"
-                    print(
-                        f"{name:8} {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB",
-                        flush=True,
-                    )
-        print(f"dask/threads, the best of each: {best['dask'] / best['threads']:.2f}")
+                    _say(name, records, run)
+            print(f"dask/threads, the best of each: {best['dask'] / best['threads']:.2f}")
 
-    def growth(self, cases: Sequence[str], sizes: Sequence[int], picture: Path | None) -> None:
-        """Figure 5: counting one attack, from a thousand records to a million, or as far as time goes."""
+    def growth(self, sizes: Sequence[int]) -> None:
+        """Counting one attack, from a thousand records to a million, or as far as time goes."""
         points: dict[str, list[tuple[int, float, float]]] = {}
-        for case in cases:
+        for case in self.asked.cases:
             for records in sizes:
-                run = self.count(case, records)
+                run = self.counted(case, records)
                 print(f"{case:7} {records:9,} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
                 points.setdefault(case, []).append((records, run.seconds, run.megabytes))
-                if run.seconds > self._seconds:
+                if run.seconds > self.asked.seconds:
                     break
-        if picture is not None:
-            picture.write_text(growth_picture(points), encoding="utf-8")
+        if self.asked.picture is not None:
+            self.asked.picture.write_text(growth_picture(points), encoding="utf-8")
+
+    def nearest(self, sizes: Sequence[int]) -> None:
+        """Nearest candidates alone, for equal weights and in this process: no reading, ranks, baselines."""
+        for case in self.asked.cases:
+            before: tuple[int, float] | None = None
+            for records in sizes:
+                original, masked = make_files(self.folder, case, records)
+                options = ProblemOptions(row_by_row=True, nominal=NOMINAL if case == "mixed" else ())
+                pair = read_once(str(original), str(masked), options).pair
+                Evaluator(pair.part(np.arange(9))).nearest(euclidean_form(pair))  # loads what is compiled
+                found, spent = timed(partial(Evaluator(pair).nearest, euclidean_form(pair)))
+                line = f"{case:7} {records:9,} {found.count:9,} linked {spent.seconds:8.1f} s"
+                if before is not None:
+                    power = math.log(spent.seconds / before[1]) / math.log(records / before[0])
+                    line += f"   power of n {power:.2f}"
+                print(line, flush=True)
+                before = records, spent.seconds
 
 
-def nearest(folder: Path, cases: Sequence[str], sizes: Sequence[int]) -> None:
-    """Nearest candidates alone, for equal weights and in this process: no reading, no ranks, no baselines."""
-    for case in cases:
-        before: tuple[int, float] | None = None
-        for records in sizes:
-            original, masked = make_files(folder, case, records)
-            nominal = NOMINAL if case == "mixed" else ()
-            options = ProblemOptions(row_by_row=True, nominal=nominal)
-            pair = read_once(str(original), str(masked), options).pair
-            Evaluator(pair.part(np.arange(9))).nearest(euclidean_form(pair))  # what is compiled is loaded now
-            began = time.perf_counter()
-            found = Evaluator(pair).nearest(euclidean_form(pair))
-            seconds = time.perf_counter() - began
-            line = f"{case:7} {records:9,} {found.count:9,} linked {seconds:8.1f} s"
-            if before is not None:
-                power = math.log(seconds / before[1]) / math.log(records / before[0])
-                line += f"   power of n {power:.2f}"
-            print(line, flush=True)
-            before = records, seconds
+def _say(name: str, records: int, run: Measured) -> None:
+    linked = f"{run.result['linked']:9,} linked"
+    print(f"{name:8} {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB", flush=True)
 
 
 def growth_picture(cases: dict[str, list[tuple[int, float, float]]]) -> str:
@@ -243,37 +227,23 @@ def _interval(run: Measured) -> str:
     )
 
 
+SIZES = {"growth": (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)}
+SIZES["nearest"] = (10_000, 100_000, 1_000_000)
+
+
 def main() -> None:
     """Print one of the figures."""
     made = parser(__doc__)
     made.add_argument("--part", choices=PARTS, default="fits")
     made.add_argument("--cases", type=listed(), default=list(CASES))
-    made.add_argument(
-        "--records", type=listed(lambda size: int(float(size))), help="joined by commas (10000)"
-    )
+    made.add_argument("--records", type=listed(lambda size: int(float(size))), help="usually 10000")
     made.add_argument("--seconds", type=float, default=120.0, help="for a fit; no larger files after a count")
     made.add_argument("--folder", type=Path, help="where the files are kept")
     made.add_argument("--picture", type=Path, help="where to write the picture of the growth")
-    given = made.parse_args()
+    asked = made.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        bench, sizes = Bench(folder, given.seconds), given.records or [10_000]
-        if given.part == "fits":
-            bench.fits(given.cases, sizes)
-        elif given.part == "samples":
-            bench.samples(sizes[0])
-        elif given.part == "nearest":
-            nearest(folder, given.cases, given.records or NEAREST)
-        elif given.part == "dask":
-            for records in sizes:
-                bench.by_dask(given.cases[0], records)
-        elif given.part == "count":
-            for records in sizes:
-                run = bench.count(given.cases[0], records)
-                linked = f"{run.result['linked']:9,} linked"
-                print(f"count {records:9,} {linked} {run.seconds:8.1f} s {run.megabytes:8.0f} MB")
-        else:
-            bench.growth(given.cases, given.records or GROWTH, given.picture)
+        bench = Bench(asked, asked.folder or Path(temporary))
+        getattr(bench, asked.part)(asked.records or SIZES.get(asked.part, (10_000,)))
 
 
 if __name__ == "__main__":

@@ -76,21 +76,6 @@ def stored(case: Case) -> StoredTable:
     return read_cells_and_relations(cells[[name for name in wanted if name in cells]], relations)
 
 
-def of_files(cells: Path) -> StoredTable:
-    """A table of `NAME_cells.csv`, with `NAME_equations.csv(.gz)` or `NAME_relations.csv` beside."""
-    name = cells.name.removesuffix("_cells.csv")
-    beside = [
-        cells.with_name(f"{one}_{end}")
-        for one in (name, name.rpartition("_")[0])  # several rules of one table share its relations
-        for end in ("relations.csv", "equations.csv", "equations.csv.gz")
-    ]
-    frame = pd.read_csv(cells)
-    if "status" not in frame.columns:
-        frame["status"] = np.where(frame["sensitive"], "u", "s")
-        frame = frame.fillna(0.0)
-    return read_cells_and_relations(frame, pd.read_csv(next(one for one in beside if one.exists())))
-
-
 def tree(variable: str, size: int, groups: int = 0) -> CodeTree:
     """Codes below so many groups; right below the total where there are none."""
     parents = [-1, *[0] * groups, *(1 + code % groups if groups else 0 for code in range(size))]

@@ -7,7 +7,6 @@
     python scripts/benchmarks/tables.py audit [--exact]
     python scripts/benchmarks/tables.py rounding
     python scripts/benchmarks/tables.py adjustment --folder CSPLIB [--names TARGUS,TABLE8]
-    python scripts/benchmarks/tables.py backends --folder FOLDER [--problem suppress] [--backends A,B]
 
 `optimal`: the reference lists; with `--reference`, an interpreter that has the package `pytauargus`, its
 engine protects the same tables (as JJ files, which it reads within its time). The least of two calls counts,
@@ -29,15 +28,17 @@ import math
 import subprocess
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from harness import DATA, TABLES, alone, head, listed, parser, row, show, timed
-from table_cases import Case, Enterprises, cases, crossed, large_tables, of_files, stored, tabulated
+from table_cases import Case, Enterprises, cases, crossed, large_tables, stored, tabulated
 from table_cases import enterprises as table_enterprises
 
-from linkrisk import compare_table, make_table, suppress_table
+from linkrisk import make_table, suppress_table
 from linkrisk.arrays import BoolArray
 from linkrisk.datasets.tables.argus.jj_files import jj_text
 from linkrisk.datasets.tables.code_trees import CodeTree
@@ -170,9 +171,7 @@ def enterprises(asked: argparse.Namespace) -> None:
         with tempfile.TemporaryDirectory() as folder:
             made = firms.table(Path(folder))
             table = cell_table(made.stored(), "value")
-            found, spent = timed(
-                lambda table=table: suppress_large(table, "modular", Clock(asked.time_limit))
-            )
+            found, spent = timed(partial(suppress_large, table, "modular", Clock(asked.time_limit)))
             assert unmet(table, found.suppressed).all, "the pattern does not protect"
             gap = 100.0 * (found.cost - found.bound) / found.cost
             cells = [firms.name, f"{len(table):,}, {int(table.primary.sum()):,}", f"{found.cost:,.0f}"]
@@ -263,11 +262,9 @@ def audit(asked: argparse.Namespace) -> None:
         table, suppressed = _dense(sizes, groups, density)
         known = known_exactly(table, suppressed)
         piece = max((one.cells.size for one in pieces_of(table, suppressed & ~known)), default=0)
-        found, intervals = timed(lambda table=table, suppressed=suppressed: audited(table, suppressed))
-        _, levels = timed(lambda table=table, suppressed=suppressed: unmet(table, suppressed))
-        exact = math.nan
-        if asked.exact:
-            exact = timed(lambda table=table, suppressed=suppressed: certify(table, suppressed))[1].processor
+        found, intervals = timed(partial(audited, table, suppressed))
+        _, levels = timed(partial(unmet, table, suppressed))
+        exact = timed(partial(certify, table, suppressed))[1].processor if asked.exact else math.nan
         counts = (len(table), int(suppressed.sum()), int(known.sum()), piece, int(found.audited.sum()))
         seconds = (f"{one:.1f}" for one in (intervals.processor, levels.processor, exact))
         show([*_shape(sizes, groups), *counts, int((found.short > 0).sum()), *seconds])
@@ -341,9 +338,7 @@ def rounding(asked: argparse.Namespace) -> None:
         made, relations = tabulated(frame, trees)
         weight = np.ones(made.total.size)
         problem = ControlledRounding(made.total, relations, weight=weight, base=5, zero_restricted=True)
-        found, spent = timed(
-            lambda problem=problem: round_cells(problem, get_backend("highs"), Clock(asked.time_limit))
-        )
+        found, spent = timed(partial(round_cells, problem, get_backend("highs"), Clock(asked.time_limit)))
         kind = "zero-restricted" if found.zero_restricted else "relaxed"
         costs = (f"{found.cost:.0f}", f"{found.bound:.0f}", found.proven)
         seconds = (f"{spent.seconds:.1f}", f"{spent.processor:.1f}")
@@ -355,24 +350,18 @@ def adjustment(asked: argparse.Namespace) -> None:
     folder = asked.folder or TABLES / "csplib"
     reference = pd.read_csv(folder / "cta_reference.csv")
     print("table weight up squares cost bound proven reference cpu_seconds")
-    for name in asked.names or list(dict.fromkeys(reference["instance"])):
-        for weight in ("1/value", "1"):
-            table = _to_adjust(folder, name)
-            each = np.ones(len(table)) if weight == "1" else 1.0 / np.maximum(table.value, 1.0)
-            for up in (True, False):
-                this = (reference["instance"] == name) & (reference["weight"] == weight)
-                known = reference[this & (reference["directions"].str.startswith("all") == up)]
-                for squares in (False, True):
-                    problem = TabularAdjustment(table=table, weight=each, up=up, quadratic=squares)
-                    backend = None if squares else get_backend("highs")
-                    found, spent = timed(
-                        lambda problem=problem, backend=backend: adjust_cells(
-                            problem, backend, Clock(asked.time_limit)
-                        )
-                    )
-                    best = "-" if squares or known.empty else float(known["l1_objective"].iloc[0])
-                    answer = (found.cost, found.bound, found.proven, best, f"{spent.processor:.1f}")
-                    show([name, weight, up, squares, *answer])
+    names = asked.names or list(dict.fromkeys(reference["instance"]))
+    for name, weight, up, squares in product(names, ("1/value", "1"), (True, False), (False, True)):
+        table = _to_adjust(folder, name)
+        each = np.ones(len(table)) if weight == "1" else 1.0 / np.maximum(table.value, 1.0)
+        this = (reference["instance"] == name) & (reference["weight"] == weight)
+        known = reference[this & (reference["directions"].str.startswith("all") == up)]
+        problem = TabularAdjustment(table=table, weight=each, up=up, quadratic=squares)
+        backend = None if squares else get_backend("highs")
+        found, spent = timed(partial(adjust_cells, problem, backend, Clock(asked.time_limit)))
+        best = "-" if squares or known.empty else float(known["l1_objective"].iloc[0])
+        answer = (found.cost, found.bound, found.proven, best, f"{spent.processor:.1f}")
+        show([name, weight, up, squares, *answer])
 
 
 def _to_adjust(folder: Path, name: str) -> CellTable:
@@ -383,31 +372,6 @@ def _to_adjust(folder: Path, name: str) -> CellTable:
     )
 
 
-_COLUMNS = (
-    *("name", "status", "cost", "bound", "proven", "audit"),
-    *("rows_added", "solve_seconds", "peak_memory_mb"),
-)
-
-
-def backends(asked: argparse.Namespace) -> None:
-    """Suppression, rounding or adjustment as a benchmark of optimisers: every backend on the same tables."""
-    proven: dict[str, int] = {}
-    print("table", *_COLUMNS)
-    for path in sorted((asked.folder or TABLES / "ref").glob("*_cells.csv")):
-        name = path.name.removesuffix("_cells.csv")
-        if asked.names and name not in asked.names:
-            continue
-        found = compare_table(
-            of_files(path), problem=asked.problem, backends=asked.backends, time_limit=asked.time_limit
-        )
-        for one in found.rows:
-            show([name, *(getattr(one, column) for column in _COLUMNS)])
-            proven[one.name] = proven.get(one.name, 0) + one.proven
-        for sentence in found.disagreements:
-            print(f"DISAGREEMENT: {sentence}", flush=True)
-    print("proven", *(f"{name}={count}" for name, count in proven.items()))
-
-
 PARTS: dict[str, tuple[Callable[[argparse.Namespace], None], float]] = {
     "optimal": (optimal, 150.0),
     "large": (large, 800.0),
@@ -416,7 +380,6 @@ PARTS: dict[str, tuple[Callable[[argparse.Namespace], None], float]] = {
     "audit": (audit, math.inf),
     "rounding": (rounding, 300.0),
     "adjustment": (adjustment, 60.0),
-    "backends": (backends, 30.0),
 }
 """What can be measured, and how many seconds each problem has."""
 
@@ -433,8 +396,6 @@ def main(given: list[str] | None = None) -> None:
     made.add_argument("--reference", type=Path, help="the interpreter of the reference program")
     made.add_argument("--method", default="modular", help="large")
     made.add_argument("--exact", action="store_true", help="audit: in rational numbers, too")
-    made.add_argument("--problem", default="suppress", help="backends")
-    made.add_argument("--backends", type=listed(), help="backends")
     asked = made.parse_args(given)
     measure, limit = PARTS[asked.part]
     asked.time_limit = asked.time_limit or limit

@@ -31,8 +31,7 @@ from engines import (
     verdicts,
 )
 from harness import Ledger
-from passes import PASSES, figures
-from persons import CHANGED, LACKING, MANY, draw_persons
+from passes import CHANGED, LACKING, MANY, PASSES, draw_persons, figures
 from scale_cases import CASES, NOMINAL, make_files
 
 from linkrisk.datasets.masking.base import standardised

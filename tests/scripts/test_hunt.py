@@ -21,8 +21,8 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 
 def test_no_bound_is_wrong(tmp_path, capsys):
-    """Every kind once."""
-    pairs = len(KINDS)
+    """Every kind twice, with other families; each search alone where there are few records."""
+    pairs = 2 * len(KINDS)
     bag = session.hunt(seed=0, pairs=pairs, folder=tmp_path)
     assert bag.wrong == [], capsys.readouterr().out
     assert bag.tried.total() + bag.unfit == pairs

@@ -19,9 +19,6 @@ from linkrisk.formulations.linkage.aggregators import Aggregator, make_aggregato
 from linkrisk.formulations.linkage.domains import Polytope
 from linkrisk.solver.certificates.core.families import FAMILIES
 
-# Every aggregator with its independent definition, for the tests of aggregators, models and engines
-
-
 NAMES = ("A", "B", "C", "D", "E", "F")
 
 
@@ -237,12 +234,3 @@ def brute_interaction(measure, n):
             gain = measure[mask | a | b] - measure[mask | a] - measure[mask | b] + measure[mask]
             index[j, k] += subset_weight(len(subset), n - 2) * gain
     return index + index.T
-
-
-def brute_choquet(values, measure):
-    """The area under the decreasing function t -> mu({k: c_k >= t}), for values that are not negative."""
-    total, previous = 0.0, 0.0
-    for level in sorted(values):
-        total += (level - previous) * measure[bits(k for k, c in enumerate(values) if c >= level)]
-        previous = level
-    return total

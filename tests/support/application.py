@@ -18,15 +18,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from browsers import violations
 
 from linkrisk.solver.app.project import Project
 from linkrisk.solver.app.runs import LOG, PROGRESS, Queue, Run, RunState, State
 from linkrisk.solver.app.security import Access
 from linkrisk.solver.app.table_steps import AUDIT, SUPPRESS, VERIFY, TableAsked
 from linkrisk.solver.commands.program import main
-
-# Forms of the application without a browser: their elements, and the command that they show
-
 
 FILE, FOUND = "data/original.csv", {"columns": [{"name": "age"}, {"name": "income"}]}
 PAIR = {"original": FILE, "masked": "data/masked.csv"}
@@ -54,15 +52,7 @@ def _form(command: str) -> Callable[[State], Any]:
 
 
 class Shown:
-    """The form of a command, for a project with a file pair.
-
-    Parameters
-    ----------
-    command : str
-        One of `COMMANDS`.
-    folder : Path
-        For the project.
-    """
+    """The form of one of `COMMANDS`, for a project with a file pair in a folder."""
 
     def __init__(self, command: str, folder: Path) -> None:
         from nicegui import Client
@@ -124,11 +114,7 @@ def base(address: str) -> str:
 
 
 def no_serious_violation(page: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    serious = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+    assert violations(page) == []
 
 
 def choose(page: Any, label: str, option: str) -> None:
@@ -254,24 +240,14 @@ def ask_app(
 ) -> Answer:
     """One request; its length is said unless the headers say that it is not."""
     said = {"content-length": str(sum(map(len, content))), **headers}
-    sent: list[Any] = []
-    left = list(content)
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
     where, _, query = path.partition("?")
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": where,
-        "query_string": query.encode(),
-        "headers": raw(said),
-    }
-    asyncio.run(app(scope, receive, send))
+    scope = {"type": "http", "method": method, "path": where, "query_string": query.encode()}
+    left = list(content)
+    sent = _sent(
+        app,
+        {**scope, "headers": raw(said)},
+        lambda: {"type": "http.request", "body": left.pop(0), "more_body": bool(left)},
+    )
     found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     body = b"".join(message.get("body", b"") for message in sent[1:])
     return Answer(sent[0]["status"], found, body.decode())
@@ -279,18 +255,22 @@ def ask_app(
 
 def ask_socket(app: Any, headers: Mapping[str, str | None]) -> str:
     """The first message that answers a socket: accepted or closed."""
+    scope = {"type": "websocket", "path": "/_nicegui_ws/", "query_string": b"", "headers": raw(headers)}
+    return str(_sent(app, scope, lambda: {"type": "websocket.connect"})[0]["type"])
+
+
+def _sent(app: Any, scope: dict[str, Any], asks: Callable[[], dict[str, Any]]) -> list[Any]:
+    """Everything that an application sends as its answer."""
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:
-        return {"type": "websocket.connect"}
+        return asks()
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "websocket", "path": "/_nicegui_ws/", "query_string": b"", "headers": raw(headers)}
     asyncio.run(app(scope, receive, send))
-    first: str = sent[0]["type"]
-    return first
+    return sent
 
 
 def raw(headers: Mapping[str, str | None]) -> list[tuple[bytes, bytes]]:

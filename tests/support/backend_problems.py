@@ -16,9 +16,6 @@ from linkrisk.solver.backends.guard import IsolatedResult, Job
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.clock import Status
 
-# Standard problems with known answers, as `MilpModel`s
-
-
 INF = float("inf")
 PATIENCE = 600.0
 """Seconds after which what should have ended is given up. No outcome hangs on it but that of a fault."""
@@ -52,58 +49,50 @@ def knapsack() -> MilpModel:
     return make([-10, -13, -7, -8], [([3, 4, 2, 3], -INF, 7)])
 
 
-def set_cover() -> MilpModel:
-    """Six elements on a 6-cycle, sets = edges with costs; the cheapest cover takes alternate edges."""
-    cycle = [[1.0 if element in (edge, (edge + 1) % 6) else 0.0 for edge in range(6)] for element in range(6)]
-    return make([2, 3, 2, 3, 2, 3], [(row, 1, INF) for row in cycle])
+CYCLE = [[float(element in (edge, (edge + 1) % 6)) for edge in range(6)] for element in range(6)]
+PLANES = [
+    ([*plane, *(10.0 * np.eye(5)[at])], 1e-4, INF)
+    for at, plane in enumerate(((1.0, 1.0), (0.75, -0.25), (-0.25, 0.75), (-0.8, 0.2), (0.2, -0.8)))
+]
 
-
-def linear_programme() -> MilpModel:
-    """min -x - 2y, x + y <= 4, x + 3y <= 6, x, y >= 0: the vertex (3, 1), -5."""
-    rows = [([1.0, 1.0], -INF, 4.0), ([1.0, 3.0], -INF, 6.0)]
-    return make([-1, -2], rows, upper=INF, integer=False)
-
-
-def equalities() -> MilpModel:
-    """3x + 5y = 31 over non-negative integers: (2, 5) and (7, 2); cost x + y."""
-    return make([1, 1], [([3, 5], 31, 31)], upper=INF)
-
-
-def free_columns() -> MilpModel:
-    """min |x - 2.5| with x an integer in [-5, -2] and everything else free: 4.5 at x = -2."""
-    rows = [([1.0, -1.0], -INF, 2.5), ([1.0, 1.0], 2.5, INF)]
-    return make([0, 1], rows, lower=[-5, -INF], upper=[-2, INF], integer=[True, False])
-
-
-def ranged_row() -> MilpModel:
-    """min x over integers with 2.5 <= x <= 7.5 as one row, x unbounded."""
-    return make([1], [([1], 2.5, 7.5)], lower=-INF, upper=INF)
-
-
-def big_m() -> MilpModel:
-    """Five half-planes w.a >= margin on the simplex, each with an indicator to give it up.
-
-    The first three hold together at w = (0.5, 0.5), the last two need w1 < 0.2 and w1 > 0.8: with w1
-    in (0.2, 0.8) both are lost, at w1 > 0.8 the fourth and one of the first three are.
-    """
-    margin, big = 1e-4, 10.0
-    planes = [(1.0, 1.0), (0.75, -0.25), (-0.25, 0.75), (-0.8, 0.2), (0.2, -0.8)]
-    rows: list[tuple[Sequence[float], float, float]] = [([1, 1, 0, 0, 0, 0, 0], 1, 1)]
-    for number, (first, second) in enumerate(planes):
-        indicator = [0.0] * 5
-        indicator[number] = big
-        rows.append(([first, second, *indicator], margin, INF))
-    return make([0, 0, 1, 1, 1, 1, 1], rows, integer=[False, False] + [True] * 5)
+SOLVED: dict[str, tuple[MilpModel, float]] = {
+    "knapsack": (knapsack(), -23.0),
+    # Six elements on a cycle, sets = edges with costs; the cheapest cover takes alternate edges.
+    "set cover": (make([2, 3, 2, 3, 2, 3], [(row, 1, INF) for row in CYCLE]), 6.0),
+    # The vertex (3, 1).
+    "linear": (make([-1, -2], [([1, 1], -INF, 4), ([1, 3], -INF, 6)], upper=INF, integer=False), -5.0),
+    # 3x + 5y = 31 over non-negative integers: (2, 5) and (7, 2).
+    "equality": (make([1, 1], [([3, 5], 31, 31)], upper=INF), 7.0),
+    # min |x - 2.5| with x an integer in [-5, -2] and everything else free.
+    "free columns": (
+        make([0, 1], [([1, -1], -INF, 2.5), ([1, 1], 2.5, INF)], lower=[-5, -INF], upper=[-2, INF],
+             integer=[True, False]),
+        4.5,
+    ),
+    "ranged row": (make([1], [([1], 2.5, 7.5)], lower=-INF, upper=INF), 3.0),
+    # Half-planes on the simplex, each with an indicator to give it up: the first three hold together at
+    # w = (0.5, 0.5), the last two need w1 < 0.2 and w1 > 0.8.
+    "big M": (
+        make(
+            [0, 0, 1, 1, 1, 1, 1],
+            [([1, 1, 0, 0, 0, 0, 0], 1, 1), *PLANES],
+            integer=[False, False] + [True] * 5,
+        ),
+        2.0,
+    ),
+    **{
+        f"no rows, {kind}": (make([1, -2], lower=[0.5, 0.0], upper=[4, 3], integer=whole, constant=1.0), most)
+        for kind, whole, most in (("integer", True, -4.0), ("linear", False, -4.5))
+    },
+    "idle columns": (make([0, 1, 0], [([0, 2, 0], 3, INF)], lower=[1, 0, 0], upper=5), 2.0),
+    "idle rows": (make([2, 3], [([0, 0], -1, 2), ([1, 1], -INF, INF), ([1, 1], 1, INF)]), 2.0),
+}  # fmt: skip
+"""Models and their optima."""
 
 
 def infeasible() -> MilpModel:
     """2x + 4y = 7 has no integer solution, though a fractional one."""
     return make([1, 1], [([2, 4], 7, 7)], upper=10)
-
-
-def infeasible_linear() -> MilpModel:
-    rows = [([1.0, 1.0], 3.0, INF), ([1.0, 1.0], -INF, 2.0)]
-    return make([1, 1], rows, upper=INF, integer=False)
 
 
 def unbounded(*, integer: bool) -> MilpModel:

@@ -53,16 +53,16 @@ class Opened:
         self.page.goto(self.address)
         self.page.wait_for_selector("html[data-ready]", state="attached")
 
-    def _hear(self, said: Any) -> None:
-        if said.type in ("error", "warning"):
-            self.wrong.append(said.text)
-
     def violations(self) -> list[str]:
-        """What axe-core finds that is serious or worse."""
-        from axe_playwright_python.sync_playwright import Axe
+        return violations(self.page)
 
-        found = Axe().run(self.page).response["violations"]
-        return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in AXE_SERIOUS]
+
+def violations(page: Any) -> list[str]:
+    """What axe-core finds that is serious or worse."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in AXE_SERIOUS]
 
 
 @contextlib.contextmanager

@@ -15,8 +15,6 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray
 
-# The exact optimum of a tiny pair: whether all blocks of a set can be linked, asked for every set
-
 
 @dataclass(frozen=True)
 class Family:

@@ -11,9 +11,6 @@ from certified import frames
 
 from linkrisk.solver.commands.program import main
 
-# Two small files in the working folder, their fit and certificate, and false claims written into these
-
-
 PAIR = ("--original", "original.csv", "--masked", "masked.csv")
 CLAIM = ("verify", "fit.json", "--certificate", "proof.json", *PAIR)
 PROOF = ("--json", "fit.json", "--certificate", "proof.json")

@@ -15,9 +15,6 @@ from linkrisk.errors import LinkriskError
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.program import main
 
-# Running commands in tests: what they print, what they refuse, and golden files
-
-
 GOLDEN = Path(__file__).parents[1] / "golden"
 PAIR = ["--original", "original.csv", "--masked", "masked.csv"]
 

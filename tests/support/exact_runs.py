@@ -10,12 +10,9 @@ import brute_force as plain
 import brute_optimum
 import numpy as np
 import pytest
-from hunting.kinds import EXTREME, KINDS
 
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
-from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.domains import Simplex
-from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.base import EngineOptions, EngineResult
 from linkrisk.solver.engines.exact.engine import ExactEngine
@@ -185,35 +182,3 @@ def optimum(pair, case, margin=1e-9, records=None):
     sets = chain.from_iterable(combinations(alone, size) for size in range(len(alone) + 1))
     by_weight = sorted(sets, key=lambda blocks: -pair.weight[list(blocks)].sum())
     return float(next(pair.weight[list(blocks)].sum() for blocks in by_weight if possible(blocks)))
-
-
-# ---------------------------------------------------------------- nasty files
-
-
-def nasty_pair(kind, seed, most=7):
-    """A pair of this kind under a random tie rule, direction, standardisation and weighting.
-
-    Raises
-    ------
-    FormulationError
-        When an attribute happens to be constant.
-    """
-    random = np.random.default_rng(seed)
-    n = int(random.integers(1, most + 1))
-    original, masked = files(seed, n, int(random.integers(2, 5)), random.choice([0.3, 1.0, 1.4]))
-    original, masked = KINDS[kind](random, original, masked)
-    partner = np.arange(n)
-    if random.random() < 0.3:  # candidates of nobody, and a record without a partner
-        more = random.normal(size=(int(random.integers(1, 4)), masked.shape[1])) * np.abs(masked).max(axis=0)
-        masked = np.vstack([masked, more])
-        partner[random.integers(n)] = -1 if n > 2 else 0
-    options = [how for how in Standardisation if kind not in EXTREME or how is not Standardisation.NONE]
-    return make_pair(
-        original,
-        masked,
-        partner,
-        direction=Direction(random.choice(list(Direction))),
-        standardisation=Standardisation(random.choice(options)),
-        ties=Ties(random.choice(list(Ties))),
-        weight=random.choice([0.5, 1.0, 2.0, 3.3, 1.0 / 3.0], size=n) if random.random() < 0.2 else None,
-    )

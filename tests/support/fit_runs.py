@@ -14,9 +14,6 @@ from linkrisk.solver.engines.steering import BuildSteering, PartSteering, Steeri
 from linkrisk.solver.worst_case import parts
 from linkrisk.solver.worst_case.parts import UntilHopeless
 
-# Small file pairs, runs of `fit`, and what holds for every result
-
-
 KEYS = {
     "format",
     "version",

@@ -99,16 +99,15 @@ WITH_WEIGHTS = (
 """Family, rows, seed, ties, weights that come again and again."""
 
 
-class Honest:
-    """A fit and its certificate that are verified, and what they say.
+SAID = (
+    *("parameters", "importance", "interaction", "records_table", "records", "candidates", "tied", "weight"),
+    *("total_weight", "weighted_links"),
+)
+"""What a fit says that the verifier has checked, beside its bounds."""
 
-    Parameters
-    ----------
-    label : str
-    fit, certificate : dict
-        As they are read from JSON.
-    original, masked : DataFrame
-    """
+
+class Honest:
+    """A fit and its certificate (as they are read from JSON) that are verified, and what they say."""
 
     def __init__(self, label: str, fit: Any, certificate: Any, original: Any, masked: Any) -> None:
         self.label, self.original, self.masked = label, original, masked
@@ -159,26 +158,14 @@ class Honest:
         mine = self.verdict
         if verdict.problem != mine.problem:
             return self._untrue(verdict, fitted)
-        counts = ("linked", "linked_weight", "records", "lost")
-        for name in counts:
+        for name in ("linked", "linked_weight", "records", "lost"):
             if getattr(verdict, name) > getattr(mine, name):
                 return name
         if verdict.bound < mine.bound or verdict.bound_count < mine.bound_count:
             return "bound"
         if fitted["status"] == "optimal" != self.fit["status"]:
             return "status"
-        for name in (
-            "parameters",
-            "importance",
-            "interaction",
-            "records_table",
-            "records",
-            "candidates",
-            "tied",
-            "weight",
-            "total_weight",
-            "weighted_links",
-        ):
+        for name in SAID:
             if not alike(fitted.get(name), self.fit.get(name)):
                 return name
         if fitted["linked_upper_bound"] < self.fit["linked_upper_bound"] or fitted["lost"] > self.fit["lost"]:
@@ -191,24 +178,14 @@ class Honest:
     def _untrue(self, verdict: FullVerdict, fitted: dict[str, Any]) -> str | None:
         """What is wrong about a claim of another problem, by its definition and many random parameters."""
         setting = verdict.problem
-        sizes = setting.categories
-        tables = [
-            KnownRecoding(
-                name,
-                setting.methods[name],
-                tuple(sizes[name]),
-                tuple(sizes[name]),
-                np.array([[digit == "1" for digit in line] for line in possible], dtype=np.bool_),
-            )
-            for name, possible in setting.possible.items()
-        ]
+        tables = []
+        for name, possible in setting.possible.items():
+            table = np.array([[digit == "1" for digit in line] for line in possible], dtype=np.bool_)
+            names = tuple(setting.categories[name])
+            tables.append(KnownRecoding(name, setting.methods[name], names, names, table))
+        same = ("aggregator", "direction", "attributes", "ties", "standardisation", "differences")
         options = ProblemOptions(
-            aggregator=setting.aggregator,
-            direction=setting.direction,
-            attributes=setting.attributes,
-            ties=setting.ties,
-            standardisation=setting.standardisation,
-            differences=setting.differences,
+            **{name: getattr(setting, name) for name in same},
             k_additive=setting.options.get("k_additive"),
             schema=fitted.get("schema"),
             masking=tables,

@@ -29,8 +29,6 @@ from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.linkage.probabilistic.patterns import PatternCounts
 from linkrisk.solver.linkage.registry import LINKERS
 
-# Known models of Fellegi and Sunter, small files, and comparing by definition, for tests of `prl`
-
 
 def task_of(queries, candidates, attributes=None, scales=None, **facts):
     """A task on two frames; `scales` names attributes that are not what their values look like."""

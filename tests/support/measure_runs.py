@@ -21,8 +21,6 @@ from linkrisk.solver.worst_case.families import family_problems, read_once, sear
 from linkrisk.solver.worst_case.operations.fit import fit_request
 from linkrisk.solver.worst_case.request import FitRequest
 
-# Small file pairs as tasks of measures: with worst cases, searched once, and without any search
-
 
 def task_of(files, names=("weighted-mean",), *, seed=0, choices=None, **options):
     """The task of two frames, searched without a limit."""

@@ -16,11 +16,6 @@ def pairwise(**levels: Sequence[Any]) -> pytest.MarkDecorator:
     """Parametrise a test so that every two values of two parameters meet; the other combinations are slow.
 
     Most faults need no more than two settings to show, and those of a family or an engine one.
-
-    Parameters
-    ----------
-    **levels : sequence
-        The values of each parameter by its name.
     """
     names, values = tuple(levels), [list(each) for each in levels.values()]
     chosen = covering([len(each) for each in values])

@@ -10,6 +10,22 @@ from scipy import sparse
 from linkrisk.formulations.tables.cell_table import CellTable
 
 
+def bounded_table(value, relations, levels, *, primary=None, width=2.0, cost=None):
+    """Known between 0 and twice each value, which is its cost; levels below, above and sliding."""
+    return CellTable(
+        value=value,
+        relations=relations,
+        lower=np.zeros(value.size),
+        upper=width * value,
+        primary=levels.sum(axis=0) > 0 if primary is None else primary,
+        fixed=value == 0,
+        cost=np.maximum(value, 1.0) if cost is None else cost,
+        lower_level=levels[0],
+        upper_level=levels[1],
+        sliding_level=levels[2],
+    )
+
+
 def tree(leaves, fan):
     """Nodes of a tree over leaves, and the relations (total, parts): each `fan` neighbours have a total."""
     level, count, relations = list(range(leaves)), leaves, []
@@ -52,18 +68,10 @@ def random_table(generator, dimensions, *, zeros=0.1, share=0.15, level=0.2, dec
     primary[inner] = (generator.random(drawn.shape) < share) & (drawn > 0)
     primary = primary.ravel()
     lower = np.where(primary, np.round(level * value, decimals), 0.0)
-    return CellTable(
-        value=value,
-        relations=sparse.csr_array((coefficients, (rows, cells)), shape=(next(count), value.size)),
-        lower=np.zeros(value.size),
-        upper=2.0 * value,
-        primary=primary,
-        fixed=value == 0,
-        cost=np.maximum(value, 1.0),
-        lower_level=lower,
-        upper_level=np.where(primary, np.minimum(np.ceil(2.0 * level * value), value), 0.0),
-        sliding_level=np.where(primary & (generator.random(value.size) < 0.3), 1.5 * value, 0.0),
-    )
+    relations = sparse.csr_array((coefficients, (rows, cells)), shape=(next(count), value.size))
+    levels = np.array([lower, np.where(primary, np.minimum(np.ceil(2.0 * level * value), value), 0.0), value])
+    levels[2] *= 1.5 * (primary & (generator.random(value.size) < 0.3))
+    return bounded_table(value, relations, levels, primary=primary)
 
 
 def random_pattern(generator, table, share):
@@ -97,16 +105,9 @@ def linked_table(generator, leaves, crossed, *, common=1.0):
         relations[row, total], relations[row, parts] = -1.0, 1.0
     more, values = count - len(base), np.array(value)
     old = sparse.hstack([base.relations, sparse.csr_array((base.relations.shape[0], more))])
-    none = np.zeros(more)
-    return CellTable(
-        value=values,
-        relations=sparse.csr_array(sparse.vstack([old, sparse.csr_array(relations)])),
-        lower=np.zeros(count),
-        upper=2.0 * values,
-        primary=np.concatenate([base.primary, none > 0]),
-        fixed=values == 0,
-        cost=np.maximum(values, 1.0),
-        lower_level=np.concatenate([base.lower_level, none]),
-        upper_level=np.concatenate([base.upper_level, none]),
-        sliding_level=np.concatenate([base.sliding_level, none]),
+    levels = np.zeros((3, count))
+    levels[:, : len(base)] = base.lower_level, base.upper_level, base.sliding_level
+    together = sparse.csr_array(sparse.vstack([old, sparse.csr_array(relations)]))
+    return bounded_table(
+        values, together, levels, primary=np.append(base.primary, np.zeros(more, dtype=bool))
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 from pathlib import Path
@@ -13,9 +12,6 @@ from small_files import NAMES, noisy, survey
 
 from linkrisk import report, sweep
 from linkrisk.solver.report.page import document_of
-
-# Results of small files for reports, each measured once
-
 
 SCHEMA = {
     "attributes": [
@@ -58,15 +54,9 @@ def full():
     )
 
 
-@functools.cache
-def risk_json():
-    """The JSON of its measures, as `risk --json` would write them."""
-    return full().risk.to_json()
-
-
 def results():
-    """The same, read anew."""
-    return json.loads(risk_json())
+    """The JSON of its measures, as `risk --json` would write them, read anew."""
+    return json.loads(full().risk.to_json())
 
 
 @functools.cache
@@ -132,11 +122,9 @@ AWKWARD = "a \"quoted' <script>alert(1)</script> </script> a.b[c]:d \u2028 \\ "
 
 
 def kept_results() -> dict[str, Any]:
-    """The results of the gallery; a copy, which may be changed."""
-    return copy.deepcopy(_KEPT)
-
-
-_KEPT = json.loads(KEPT.read_text(encoding="utf-8"))
+    """The results of the gallery."""
+    found: dict[str, Any] = json.loads(KEPT.read_text(encoding="utf-8"))
+    return found
 
 
 def wide_result(names: list[str]) -> dict[str, Any]:
@@ -155,14 +143,8 @@ def wide_result(names: list[str]) -> dict[str, Any]:
         "to_rival": [[None] * many],
     }  # fmt: skip
     group = {"column": names[0], "category": names[-1], "share": 0.5, "linked": 1, "records": 2, "by_any": 1}
-    fall = {
-        "aggregator": "choquet",
-        "linked": 1,
-        "most": None,
-        "fall": 1.0,
-        "fall_low": -1.0,
-        "fall_high": None,
-    }
+    fall = dict.fromkeys(("most", "fall_high")) | {"aggregator": "choquet", "linked": 1}
+    fall |= {"fall": 1.0, "fall_low": -1.0}
     measures = {
         "attributes": {"total": 10.0, "withheld": [{**fall, "attribute": name} for name in names]},
         "records": {"record": ["1"], "attacks": [attack], "groups": [group]},

@@ -1,12 +1,7 @@
-"""Documents to make pages of, and results as `fit --json` writes them."""
+"""Documents to make pages of: all kinds of blocks, nothing at all, and names that want to be HTML."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from linkrisk.formulations.linkage import fuzzy_measures as measures
 from linkrisk.solver.charts.chart import Chart, Column, Of, Table
 from linkrisk.solver.documents.document import (
     Audience,
@@ -22,59 +17,55 @@ from linkrisk.solver.documents.document import (
     Section,
 )
 
-# Documents to make pages of: all kinds of blocks, nothing at all, and names that want to be HTML
-
-
 SCRIPT = '</script><script>window.ran = "it"</script><img src=x onerror="window.ran = 1">'
+
+
+def spec(data, height, colour, **axes):
+    """Horizontal bars."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "height": height,
+        "data": data,
+        "mark": {"type": "bar", "tooltip": True, **colour},
+        "encoding": axes,
+    }
 
 
 def bars(name, values, title="Weights of the attributes"):
     """A chart of one bar per name."""
     rows = [[key, value] for key, value in values.items()]
-    spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
-        "height": 22 * max(len(values), 1),
-        "data": {"values": [{"name": key, "value": value} for key, value in rows]},
-        "mark": {"type": "bar", "color": "#0072B2", "tooltip": True},
-        "encoding": {
-            "y": {"field": "name", "type": "nominal", "sort": None, "title": None},
-            "x": {"field": "value", "type": "quantitative", "title": "weight"},
-        },
-    }
+    drawn = spec(
+        {"values": [{"name": key, "value": value} for key, value in rows]},
+        22 * max(len(values), 1),
+        {"color": "#0072B2"},
+        y={"field": "name", "type": "nominal", "sort": None, "title": None},
+        x={"field": "value", "type": "quantitative", "title": "weight"},
+    )
     most = max(values, key=values.get, default="nothing")
     columns = (Column("name", "Attribute"), Column("value", "Weight", Of.NUMBER))
     return Chart(
-        name, title, "Longer bars decide more.", f"{title}: most on {most}.", spec, Table(columns, rows)
+        name, title, "Longer bars decide more.", f"{title}: most on {most}.", drawn, Table(columns, rows)
     )
 
 
 def waterfall(attributes):
     """A chart of the contributions of a record that is picked."""
-    spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
-        "height": 24 * max(len(attributes), 1),
-        "data": {"name": "picked", "values": []},
-        "mark": {"type": "bar", "tooltip": True},
-        "encoding": {
-            "y": {"field": "attribute", "type": "nominal", "sort": None, "title": None},
-            "x": {"field": "contribution", "type": "quantitative", "title": "part of the distance"},
-            "yOffset": {"field": "to"},
-            "color": {
-                "field": "to",
-                "type": "nominal",
-                "scale": {"domain": ["partner", "rival"], "range": ["#0072B2", "#D55E00"]},
-                "legend": {"orient": "top", "title": None},
-            },
-        },
-    }
+    drawn = spec(
+        {"name": "picked", "values": []},
+        24 * max(len(attributes), 1),
+        {},
+        y={"field": "attribute", "type": "nominal", "sort": None, "title": None},
+        x={"field": "contribution", "type": "quantitative", "title": "part of the distance"},
+        yOffset={"field": "to"},
+        color={"field": "to", "type": "nominal"},
+    )
     return Chart(
         "waterfall",
         "Distance of one record, attribute by attribute",
         "A record is re-identified when its partner is nearer than every other candidate.",
         "Contributions of the attributes to the distances of the record that is picked in the table.",
-        spec,
+        drawn,
         Table((Column("attribute", "Attribute"),), [[one] for one in attributes]),
     )
 
@@ -218,77 +209,3 @@ def hostile_document():
     headline = Headline("open", SCRIPT, SCRIPT, (SCRIPT,))
     sections = (Section("first", SCRIPT, SCRIPT, blocks),)
     return Document(SCRIPT, Audience.INTERNAL, headline, sections, "0.1.0", "2026-11-23T22:00:00+00:00")
-
-
-# Results as `fit --json` writes them, one for each form of parameters
-
-
-ATTRIBUTES = ["AFNLWGT", "AGI", "EMCONTRB"]
-MEASURE = {
-    "AFNLWGT": 0.3,
-    "AGI": 0.45,
-    "AFNLWGT,AGI": 0.5,
-    "EMCONTRB": 0.0,
-    "AFNLWGT,EMCONTRB": 0.9,
-    "AGI,EMCONTRB": 0.625,
-    "AFNLWGT,AGI,EMCONTRB": 1.0,
-}
-COLUMNS = ["record", "linked", "rank", "distance", "nearest_other", "margin", "ties"]
-ROWS: list[list[Any]] = [
-    ["1", True, 1, 0.0125, 0.51, 0.4975, 0],
-    ["2", True, 1, 0.0, 1.25, 1.25, 0],
-    ["3", False, 2, 0.75, 0.5, -0.25, 0],
-    ["4", False, 1, 0.25, 0.25, 0.0, 1],
-    ["5", True, 1, 3.1e-7, 12345.678, 12345.678, 0],
-    ["6", False, 12, 2.5, 0.003, -2.497, 0],
-    ["7", True, 1, 0.1, None, None, 0],
-]
-
-
-def choquet_result(**changes: Any) -> dict[str, Any]:
-    """A result of the Choquet integral, stopped by the time limit."""
-    mu = measures.measure_from_names(MEASURE, ATTRIBUTES)
-    result: dict[str, Any] = {
-        "linkrisk": "0.1.0",
-        "command": "python -m solver fit --original o.csv --masked m.csv --aggregator choquet",
-        "name": "o.csv -> m.csv",
-        "aggregator": "choquet",
-        "aggregator_options": {"k_additive": None},
-        "direction": "original-to-masked",
-        "engine": "milp",
-        "backend": "highs",
-        "attributes": ATTRIBUTES,
-        "records": 7,
-        "candidates": 8,
-        "ties": "strict",
-        "standardisation": "own",
-        "differences": "squared",
-        "linked": 4,
-        "linked_upper_bound": 5,
-        "lost": 1,
-        "status": "feasible",
-        "limit": "time",
-        "margin": 1e-6,
-        "parameters": {"measure": MEASURE},
-        "importance": dict(zip(ATTRIBUTES, np.round(measures.shapley_values(mu), 12).tolist(), strict=True)),
-        "interaction": np.round(measures.interaction_indices(mu), 12).tolist(),
-        "baselines": {"euclid": 2, "mahalanobis": 3},
-        "seconds": 121.53,
-        "phases": {"attack": 1.2, "build": 0.04, "solve": 120.1},
-        "model": {"rows": 15960, "columns": 14, "nonzeros": 123456},
-        "trace": [[0.1, 2, 7], [1.2, 3, 7], [40.0, 4, 6], [121.53, 4, 5]],
-        "seed": 0,
-        "threads": 1,
-        "time_limit": 120.0,
-        "versions": {"python": "3.12.4", "numpy": "2.1.0", "highspy": "1.15.1"},
-        "records_table": {"columns": COLUMNS, "rows": ROWS},
-    }
-    return {**result, **changes}
-
-
-def weighted_mean_result(**changes: Any) -> dict[str, Any]:
-    """A proven result of the weighted mean."""
-    weights = {"AFNLWGT": 0.5, "AGI": 0.5, "EMCONTRB": 0.0}
-    proven = {"status": "optimal", "limit": None, "linked_upper_bound": 4, "time_limit": None, "trace": []}
-    form = {"aggregator": "weighted-mean", "aggregator_options": {}, "parameters": {"weights": weights}}
-    return choquet_result(**proven, **form, importance=weights, interaction=None) | changes

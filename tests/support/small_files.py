@@ -5,9 +5,6 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-# A small file pair that is the same everywhere: thirty answers to a survey, and the same with noise
-
-
 NAMES = ("age", "income", "hours")
 
 

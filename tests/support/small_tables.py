@@ -11,14 +11,11 @@ import highspy
 import numpy as np
 import pandas as pd
 import pytest
+from random_tables import bounded_table
 from scipy import sparse
-from scipy.optimize import linprog
 
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
-
-# Two files of a table with margins, for tests: the worked example of docs/tables.md, and others
-
 
 WORKED = ((20, 3, 10, 30), (15, 25, 35, 40), (45, 12, 28, 18), (32, 22, 16, 60))
 LEVELS = {(1, 3): 3.0, (3, 2): 4.0}
@@ -41,14 +38,7 @@ def write_table_files(
     Places count from 1 inside, 0 is the total; sensitive are those with a level. Bounds are 0 and twice the
     value.
     """
-    values = np.array(inner)
-    whole = np.zeros((values.shape[0] + 1, values.shape[1] + 1), dtype=values.dtype)
-    whole[1:, 1:], whole[0, 1:], whole[1:, 0], whole[0, 0] = (
-        values,
-        values.sum(0),
-        values.sum(1),
-        values.sum(),
-    )
+    whole = margins(np.array(inner))[0].astype(np.array(inner).dtype)
     rows = ["T", *(rows or map(str, range(1, len(whole))))]
     columns = ["T", *(columns or map(str, range(1, whole.shape[1])))]
     lines = [",".join([*(f'"{name}"' for name in names), "value", "status", "lower_protection"])]
@@ -123,18 +113,7 @@ def circle_table(generator, lines, *, share=0.3, zeros=0.1):
     value = values.ravel()
     primary = (generator.random(value.size) < share) & (value > 0)
     level = np.where(primary, np.ceil(0.2 * value), 0.0)
-    return CellTable(
-        value=value,
-        relations=sparse.csr_array(np.array(rows)),
-        lower=np.zeros(value.size),
-        upper=2.0 * value,
-        primary=primary,
-        fixed=value == 0,
-        cost=np.maximum(value, 1.0),
-        lower_level=level,
-        upper_level=level,
-        sliding_level=np.zeros(value.size),
-    )
+    return bounded_table(value, sparse.csr_array(np.array(rows)), np.array([level, level, 0.0 * level]))
 
 
 def _codes(line):
@@ -152,27 +131,28 @@ def _codes(line):
 # Tables with margins in every dimension, to be rounded
 
 
-def with_margins(inner, base=5, weight=None):
-    """A table with a margin in every dimension, its cells in the order of places where 0 is the total."""
+def margins(inner):
+    """Values with a total at place 0 of every dimension, and their relations."""
     cells = np.zeros([size + 1 for size in inner.shape])
     cells[tuple(slice(1, None) for _ in inner.shape)] = inner
     for axis in range(inner.ndim):
         first = tuple(slice(0, 1) if at == axis else slice(None) for at in range(inner.ndim))
         cells[first] = cells.sum(axis=axis, keepdims=True)
-    number, rows = np.arange(cells.size).reshape(cells.shape), []
-    for axis in range(inner.ndim):
-        lines = np.moveaxis(number, axis, 0).reshape(cells.shape[axis], -1).T
-        rows += [(line, [-1.0] + [1.0] * (line.size - 1)) for line in lines]
-    relations = sparse.lil_array((len(rows), cells.size))
-    for at, (line, coefficients) in enumerate(rows):
-        relations[at, line] = coefficients
-    value = cells.ravel()
+    number, lines = np.arange(cells.size).reshape(cells.shape), []
+    for axis in reversed(range(inner.ndim)):
+        lines += list(np.moveaxis(number, axis, 0).reshape(cells.shape[axis], -1).T)
+    relations = sparse.lil_array((len(lines), cells.size))
+    for at, line in enumerate(lines):
+        relations[at, line] = [-1.0] + [1.0] * (line.size - 1)
+    return cells, sparse.csr_array(relations)
+
+
+def with_margins(inner, base=5, weight=None):
+    """A table with margins, to be rounded."""
+    cells, relations = margins(inner)
+    weight = np.ones(cells.size) if weight is None else weight
     return ControlledRounding(
-        value=value,
-        relations=sparse.csr_array(relations),
-        weight=np.ones(value.size) if weight is None else weight,
-        base=base,
-        zero_restricted=True,
+        value=cells.ravel(), relations=relations, weight=weight, base=base, zero_restricted=True
     )
 
 
@@ -185,37 +165,16 @@ def drawn(shape, seed=0, base=5):
 
 def table_of(inner, sensitive, *, sliding=False, cost="value", width=2.0):
     """A two-way table with margins, known up to `width` times each value; levels below and above."""
-    inner = np.array(inner, dtype=float)
-    rows, columns = inner.shape
-    whole = np.zeros((rows + 1, columns + 1))
-    whole[1:, 1:] = inner
-    whole[0, 1:], whole[1:, 0], whole[0, 0] = inner.sum(0), inner.sum(1), inner.sum()
-    number = np.arange(whole.size).reshape(whole.shape)
-    lines = []
-    for line in (*number, *number.T):
-        relation = np.zeros(whole.size)
-        relation[line] = 1.0
-        relation[line[0]] = -1.0
-        lines.append(relation)
-    value = whole.ravel()
+    whole, relations = margins(np.array(inner, dtype=float))
+    number, value = np.arange(whole.size).reshape(whole.shape), whole.ravel()
     levels = np.zeros((3, value.size))
     for (row, column), (low, high) in sensitive.items():
         at = number[row + 1, column + 1]
         levels[:2, at] = min(low, value[at]), min(high, value[at] * (width - 1.0))
         if sliding:
             levels[:, at] = 0.0, 0.0, levels[:2, at].sum()
-    return CellTable(
-        value=value,
-        relations=sparse.csr_array(np.array(lines)),
-        lower=np.zeros(value.size),
-        upper=width * value,
-        primary=levels.sum(axis=0) > 0,
-        fixed=value == 0,
-        cost=np.maximum(value, 1.0) if cost == "value" else np.ones(value.size),
-        lower_level=levels[0],
-        upper_level=levels[1],
-        sliding_level=levels[2],
-    )
+    cost = np.ones(value.size) if cost == "unit" else None
+    return bounded_table(value, relations, levels, width=width, cost=cost)
 
 
 def insider(table, known, name="one"):
@@ -226,32 +185,9 @@ def insider(table, known, name="one"):
     return Insider(name, cells, lower, upper)
 
 
-def plain_interval(table, suppressed, cell):
-    """What a cell can be at least and at most, written on values with dense rows."""
-    low, high = (np.where(suppressed, bound, table.value) for bound in (table.lower, table.upper))
-    rows, goal = table.relations.toarray(), np.zeros(len(table))
-    goal[cell] = 1.0
-    bounds = list(zip(low, high, strict=True))
-    ends = [linprog(sign * goal, A_eq=rows, b_eq=np.zeros(len(rows)), bounds=bounds) for sign in (1, -1)]
-    return ends[0].fun, -ends[1].fun
-
-
-def plain_shortfall(table, suppressed, cell):
-    """By how much the worst level of a cell is missed."""
-    low, high = plain_interval(table, suppressed, cell)
-    down, up = table.value[cell] - low, high - table.value[cell]
-    levels = (table.lower_level[cell], table.upper_level[cell], table.sliding_level[cell])
-    return max(levels[0] - down, levels[1] - up, levels[2] - up - down)
-
-
 def protects(table, suppressed):
     """Whether a pattern protects from the outsider and from every insider."""
-    views = (table, *(table.seen_by(one) for one in table.insiders))
-    return all(
-        plain_shortfall(view, suppressed, cell) <= 1e-7
-        for view in views
-        for cell in np.flatnonzero(view.primary)
-    )
+    return not any(plain_short(view, suppressed) for view in (table, *map(table.seen_by, table.insiders)))
 
 
 def cheapest(table):
@@ -328,6 +264,21 @@ def plain_intervals(table, suppressed, cells=None):
         solver.changeColCost(place, 0.0)
         found.append((table.value[cell] + ends[0], table.value[cell] - ends[1]))
     return np.array(found).reshape(-1, 2)
+
+
+def plain_interval(table, suppressed, cell):
+    """What a cell can be at least and at most."""
+    if not suppressed[cell]:
+        return table.value[cell], table.value[cell]
+    return tuple(plain_intervals(table, suppressed, np.arange(len(table)) == cell)[0])
+
+
+def plain_shortfall(table, suppressed, cell):
+    """By how much the worst level of a cell is missed."""
+    low, high = plain_interval(table, suppressed, cell)
+    down, up = table.value[cell] - low, high - table.value[cell]
+    levels = (table.lower_level[cell], table.upper_level[cell], table.sliding_level[cell])
+    return max(levels[0] - down, levels[1] - up, levels[2] - up - down)
 
 
 def plain_short(table, suppressed, close=1e-5):

@@ -6,13 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from aggregator_cases import (
-    brute_choquet,
-    brute_interaction,
-    brute_shapley,
-    random_fuzzy_measure,
-    random_set_function,
-)
+from aggregator_cases import brute_interaction, brute_shapley, random_fuzzy_measure, random_set_function
+from brute_force import choquet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refusal
@@ -37,7 +32,8 @@ def test_choquet_equals_the_area_definition(seed, n, with_ties):
     rng = np.random.default_rng(seed)
     measure = random_fuzzy_measure(seed, n)
     values = rng.integers(0, 3, size=(4, n)).astype(float) if with_ties else rng.exponential(size=(4, n))
-    expected = [brute_choquet(row, measure) for row in values]
+    sets = {frozenset(k for k in range(n) if at >> k & 1): value for at, value in enumerate(measure)}
+    expected = [choquet(row, sets) for row in values]
     np.testing.assert_allclose(measures.choquet_integral(values, measure), expected, atol=1e-12)
     np.testing.assert_allclose(
         measures.choquet_from_moebius(values, measures.moebius(measure)), expected, atol=1e-12

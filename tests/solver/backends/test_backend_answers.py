@@ -8,19 +8,12 @@ import numpy as np
 import pytest
 from backend_problems import (
     INF,
-    big_m,
+    SOLVED,
     enumerate_binary,
-    equalities,
-    free_columns,
     infeasible,
-    infeasible_linear,
-    knapsack,
-    linear_programme,
     make,
     market_split,
     random_binary,
-    ranged_row,
-    set_cover,
     unbounded,
 )
 
@@ -55,37 +48,18 @@ def check_proven(result: BackendResult, model: MilpModel, optimum: float) -> Non
     assert result.version
 
 
-def without_rows(*, integer: bool) -> MilpModel:
-    return make([1, -2], lower=[0.5, 0.0], upper=[4, 3], integer=integer, constant=1.0)
-
-
 @every_backend
-@pytest.mark.parametrize(
-    ("make_model", "optimum"),
-    [
-        (knapsack, -23.0),
-        (set_cover, 6.0),
-        (linear_programme, -5.0),
-        (equalities, 7.0),
-        (free_columns, 4.5),
-        (ranged_row, 3.0),
-        (big_m, 2.0),
-        (lambda: without_rows(integer=True), -4.0),
-        (lambda: without_rows(integer=False), -4.5),
-        (lambda: make([0, 1, 0], [([0, 2, 0], 3, INF)], lower=[1, 0, 0], upper=5), 2.0),  # idle columns
-        (lambda: make([2, 3], [([0.0, 0.0], -1, 2), ([1.0, 1.0], -INF, INF), ([1.0, 1.0], 1, INF)]), 2.0),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_known_optimum(name, make_model, optimum):
-    model = make_model()
+@pytest.mark.parametrize(("model", "optimum"), SOLVED.values(), ids=SOLVED)
+def test_known_optimum(name, model, optimum):
     check_proven(solve(name, model), model, optimum)
 
 
 @every_backend
-@pytest.mark.parametrize("make_model", [infeasible, infeasible_linear])
-def test_infeasible_is_a_proof_without_a_solution(name, make_model):
-    result = solve(name, make_model())
+@pytest.mark.parametrize(
+    "model", [infeasible(), make([1, 1], [([1, 1], 3, INF), ([1, 1], -INF, 2)], upper=INF, integer=False)]
+)
+def test_infeasible_is_a_proof_without_a_solution(name, model):
+    result = solve(name, model)
     assert result.status is Status.INFEASIBLE
     assert result.limit is None
     assert result.bound == math.inf

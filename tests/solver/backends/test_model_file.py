@@ -9,12 +9,10 @@ from pathlib import Path
 import highspy
 import numpy as np
 import pytest
-from backend_problems import INF, big_m, equalities, free_columns, knapsack, make, ranged_row, set_cover
+from backend_problems import INF, SOLVED, knapsack, make
 
 from linkrisk.formulations.programs import NamedBlock, named
-from linkrisk.solver.backends.base import SolveOptions
 from linkrisk.solver.backends.model_file import readable_names, write_model
-from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -57,17 +55,17 @@ def test_lp_file_to_the_letter(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".lp", ".mps", ".MPS"])
-@pytest.mark.parametrize("make_model", [knapsack, set_cover, equalities, free_columns, ranged_row, big_m])
-def test_read_back_has_the_same_optimum(make_model, suffix, tmp_path):
-    model = replace(make_model(), constant=-3.5)
+@pytest.mark.parametrize("name", ["knapsack", "set cover", "equality", "free columns", "ranged row", "big M"])
+def test_read_back_has_the_same_optimum(name, suffix, tmp_path):
+    model, optimum = SOLVED[name]
+    model = replace(model, constant=-3.5)
     path = tmp_path / f"model{suffix}"
     write_model(model, path)
     if suffix == ".MPS":
         path = path.rename(tmp_path / "model.mps")
     highs = read(path)
     highs.run()
-    expected = get_backend("highs").solve(model, SolveOptions()).objective
-    assert highs.getObjectiveValue() == pytest.approx(expected, abs=1e-6)
+    assert highs.getObjectiveValue() == pytest.approx(optimum - 3.5, abs=1e-6)
 
 
 AWKWARD = [

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from cli_runs import PAIR, run
 from fit_runs import frames, steered
-from work_run import files, found
+from work_run import found
 
 from linkrisk import Cancel, compare, evaluate, fit, link
 from linkrisk.solver.engines.exact.engine import ExactEngine
@@ -391,25 +391,25 @@ def test_nor_does_the_machine_change_it():
 
 @pytest.mark.parametrize("family", ["weighted-mean", "choquet"])
 def test_more_work_narrows_the_interval_and_enough_ends_it(family):
-    records = 24
-    low, high = 0, records
+    files = frames(5, 24, 4, noise=1.0)
+    low, high = 0, 24
     for units in (1e-6, 1e-3, 0.05, 1000.0):
-        result = fit(*files(records), aggregator=family, work_limit=units)
+        result = fit(*files, aggregator=family, work_limit=units)
         assert low <= result.linked <= result.linked_upper_bound <= high
         low, high = result.linked, result.linked_upper_bound
-        assert result.linked == evaluate(*files(records), parameters=result.to_dict()).linked
+        assert result.linked == evaluate(*files, parameters=result.to_dict()).linked
     assert result.proven
     assert result.limit is None
     assert result.details["work"] < 1000.0
-    assert result.interval == fit(*files(records), aggregator=family, time_limit=None).interval
+    assert result.interval == fit(*files, aggregator=family, time_limit=None).interval
 
 
 def test_time_limits_nothing_unless_it_is_asked_for():
-    both = fit(*files(40), aggregator="mahalanobis", work_limit=1000.0, time_limit=1e-6)
+    both = fit(*frames(5, 40, 4, noise=1.0), aggregator="mahalanobis", work_limit=1000.0, time_limit=1e-6)
     assert (both.limit, both.details["time_limit"]) == ("time", 1e-6)
-    alone = fit(*files(20), work_limit=1000.0)
+    alone = fit(*frames(5, 20, 4, noise=1.0), work_limit=1000.0)
     assert (alone.limit, alone.details["time_limit"], alone.details["work_limit"]) == (None, None, 1000.0)
-    neither = fit(*files(20)).details
+    neither = fit(*frames(5, 20, 4, noise=1.0)).details
     assert neither["time_limit"] == 120.0
     assert not {"work", "work_limit"} & set(neither)
 
@@ -442,7 +442,7 @@ def test_several_families_share_the_work():
 )
 @pytest.mark.usefixtures("survey_folder")
 def test_the_command_line_takes_a_limit_and_says_that_it_came(given, limit, said, capsys):
-    for name, frame in zip(("original", "masked"), files(80), strict=True):
+    for name, frame in zip(("original", "masked"), frames(5, 80, 4, noise=1.0), strict=True):
         frame.to_csv(f"{name}.csv", index=False)
     assert f"not proven: {said}" in run(
         capsys, "fit", *PAIR, *given, "--json", "fit.json", "--report", "fit.html"
@@ -459,7 +459,7 @@ def test_work_of_an_optimiser_is_not_counted():
         "or time_limit"
     )
     with pytest.raises(UsageError, match=f"^{message}$"):
-        fit(*files(10), work_limit=1.0, engine="milp")
+        fit(*frames(5, 10, 4, noise=1.0), work_limit=1.0, engine="milp")
 
 
 def test_a_unit_is_what_the_guide_says():

@@ -6,9 +6,23 @@ import brute_force as plain
 import numpy as np
 
 
-def _normal(random, original, masked):
-    del random
-    return original, masked
+def _times(least, most, each=False):
+    def scaled(random, original, masked):
+        scale = 10.0 ** random.uniform(least, most, size=original.shape[1] if each else None)
+        return original * scale, masked * scale
+
+    return scaled
+
+
+def _units(random, original, masked):
+    """Whole numbers of very different sizes: many equal values and equal differences."""
+    unit = 10.0 ** random.integers(-6, 7, size=original.shape[1])
+    return np.round(original) * unit, np.round(masked) * unit
+
+
+def _far_from_zero(random, original, masked):
+    offset = 10.0 ** random.uniform(0, 9, size=original.shape[1])
+    return original + offset, masked + offset
 
 
 def _whole_numbers(random, original, masked):
@@ -21,11 +35,6 @@ def _permuted_whole_numbers(random, original, masked):
     del masked
     original = random.integers(0, 3, size=original.shape).astype(float)
     return original, random.permuted(original, axis=0)
-
-
-def _halves(random, original, masked):
-    del random
-    return np.round(2.0 * original) / 2.0, np.round(2.0 * masked) / 2.0
 
 
 def _duplicates(random, original, masked):
@@ -56,24 +65,10 @@ def _mirrored(random, original, masked):
     return original, masked
 
 
-def _unchanged_values(random, original, masked):
-    return original, np.where(random.random(original.shape) < 0.5, original, masked)
-
-
-def _scaled(random, original, masked):
-    scale = 10.0 ** random.uniform(-150, 150, size=original.shape[1])
-    return original * scale, masked * scale
-
-
 def _outliers(random, original, masked):
     for values in (original, masked):
         values[random.integers(len(values))] *= 10.0 ** random.uniform(0, 8)
     return original, masked
-
-
-def _far_from_zero(random, original, masked):
-    offset = 10.0 ** random.uniform(0, 9, size=original.shape[1])
-    return original + offset, masked + offset
 
 
 def _near_partners(random, original, masked):
@@ -90,16 +85,6 @@ def _duplicated_records(random, original, masked):
         if random.random() < 0.5:
             original[first] = original[second]
     return original, masked
-
-
-def _huge(random, original, masked):
-    scale = 10.0 ** random.uniform(140, 150)
-    return original * scale, masked * scale
-
-
-def _tiny(random, original, masked):
-    scale = 10.0 ** random.uniform(-150, -140)
-    return original * scale, masked * scale
 
 
 def _nearly_collinear(random, original, masked):
@@ -128,32 +113,29 @@ def _at_the_tolerance(random, original, masked):
     return original, masked
 
 
-def _one_unit(random, original, masked):
-    """Whole numbers of very different sizes, recoded: many equal values and equal differences."""
-    unit = 10.0 ** random.integers(-6, 7, size=original.shape[1])
-    return np.round(original) * unit, np.round(masked) * unit
-
-
 KINDS = {
-    "normal": _normal,
+    "normal": lambda _, original, masked: (original, masked),
     "whole numbers": _whole_numbers,
     "permuted whole numbers": _permuted_whole_numbers,
-    "halves": _halves,
+    "halves": lambda _, original, masked: (np.round(2.0 * original) / 2.0, np.round(2.0 * masked) / 2.0),
     "duplicates": _duplicates,
     "nearly duplicates": _nearly_duplicates,
     "mirrored": _mirrored,
-    "unchanged values": _unchanged_values,
-    "scaled": _scaled,
+    "unchanged values": lambda random, original, masked: (
+        original,
+        np.where(random.random(original.shape) < 0.5, original, masked),
+    ),
+    "scaled": _times(-150, 150, each=True),
     "outliers": _outliers,
     "far from zero": _far_from_zero,
     "near partners": _near_partners,
     "duplicated records": _duplicated_records,
-    "huge": _huge,
-    "tiny": _tiny,
+    "huge": _times(140, 150),
+    "tiny": _times(-150, -140),
     "nearly collinear": _nearly_collinear,
     "constant differences": _constant_differences,
     "at the tolerance": _at_the_tolerance,
-    "one unit": _one_unit,
+    "one unit": _units,
 }
 """How each kind of numeric files is made of random ones."""
 

@@ -31,20 +31,9 @@ _MANY_RECORDS = 30
 
 @dataclass(frozen=True)
 class Manner:
-    """How the engine runs.
+    """How the engine runs: the limits, whether rows grow as of large files, and what is checked besides.
 
-    Attributes
-    ----------
-    seconds : float
-        The time limit.
-    megabytes : float or None
-        The memory limit; one that is exceeded from the beginning ends a run early, too.
-    growing : bool
-        Whether rows grow, as they do of large files.
-    certificate : bool
-        Whether what is proven is certified, and verified.
-    alone : bool
-        Whether each search of the engine runs by itself besides.
+    `megabytes` may be exceeded from the beginning; `alone` runs each search of the engine by itself.
     """
 
     seconds: float
@@ -123,7 +112,7 @@ def draw(kind: str, family: str, seed: int) -> Quarry:
         megabytes=1.0 if random.random() < 0.05 else None,
         growing=bool(random.random() < 0.2),
         certificate=bool(random.random() < 0.3) and case in CERTIFIABLE,
-        alone=bool(random.random() < 0.3 and len(original) <= _MOST_RECORDS),
+        alone=len(original) <= _MOST_RECORDS,
     )
     return Quarry(kind, family, seed, original, masked, options, manner)
 

@@ -22,17 +22,7 @@ _UNFIT = (FormulationError, DataError, UsageError)
 
 @dataclass
 class Bag:
-    """What a hunt has come to.
-
-    Attributes
-    ----------
-    tried : Counter
-        Pairs by kind.
-    unfit : int
-        Pairs with nothing to link: a constant attribute, nobody with a partner.
-    wrong : list of Path
-        The cases in which something is wrong.
-    """
+    """Pairs by kind, how many had nothing to link, and the files of those in which something is wrong."""
 
     tried: Counter[str] = field(default_factory=Counter)
     unfit: int = 0
