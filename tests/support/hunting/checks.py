@@ -58,7 +58,7 @@ def pursue(quarry: Quarry) -> list[str]:
     wrong = [*_count(quarry, problem, result), *_bound(result, truth)]
     if result.certificate is not None:
         wrong += _certificate(problem, result, truth)
-    if quarry.manner.alone:
+    if quarry.manner.alone and not wrong:
         wrong += _searches(problem, truth, random)
     return wrong
 
