@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from linker_cases import compare, linker, pairs_by_definition, task, task_of
-from persons import draw_persons
+from passes import draw_persons
 from refusals import refusal
 
 from linkrisk.solver.linkage import matching as pair_matching
