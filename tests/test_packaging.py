@@ -28,12 +28,9 @@ STAND_IN = "another-datasets"
 def run(*command: object, folder: Path, **environment: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        list(map(str, command)),
-        cwd=folder,
-        env={**kept, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        capture_output=True,
-        text=True,
-    )
+        list(map(str, command)), cwd=folder, env={**kept, "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True, text=True,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
 

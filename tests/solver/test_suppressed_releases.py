@@ -55,12 +55,9 @@ def swept(folder):
     return sweep(
         folder / "original.csv",
         ["local-suppression k=2..5", "local-suppression k=3 count=output", "pram change=0.3"],
-        schema=folder / "keys.toml",
-        measures="information-loss,uniqueness,reidentification",
-        workers=1,
-        ties="share",
-        **QUICK,
-    )
+        schema=folder / "keys.toml", measures="information-loss,uniqueness,reidentification", workers=1,
+        ties="share", **QUICK,
+    )  # fmt: skip
 
 
 def test_missing_values_are_compared_by_their_rule(folder):

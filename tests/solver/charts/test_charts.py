@@ -12,6 +12,7 @@ import sys
 
 import altair as alt
 import pytest
+from cli_runs import check_refused_calls
 from fit_runs import frames
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -219,12 +220,9 @@ def found_fields(part):
 
 def test_an_empty_trace_and_one_of_a_single_point():
     fit = {
-        "aggregator": "owa",
-        "records": 4,
-        "linked": 1,
-        "linked_upper_bound": 4,
+        "aggregator": "owa", "records": 4, "linked": 1, "linked_upper_bound": 4,
         "parameters": {"weights": {}},
-    }
+    }  # fmt: skip
     assert draw("bound", {**fit, "trace": []}) is None
     chart = draw("bound", {**fit, "trace": [[0.5, 1, 4]], "seconds": 2.0})
     assert [row[:3] for row in chart.table.rows] == [[0.5, 1.0, 4.0], [2.0, 1.0, 4.0]]
@@ -404,14 +402,8 @@ def test_results_list_and_draw_their_charts(fitted):
 
 
 def test_charts_that_a_result_has_not(fitted):
-    with pytest.raises(
-        UsageError, match=r"^the result has nothing for the chart 'groups'; it has: bound, headline"
-    ):
-        fitted.plot.groups()
-    with pytest.raises(
-        UsageError, match=r"^the result has nothing for the chart 'bound', family='owa'; it has: "
-    ):
-        fitted.plot.bound(family="owa")
+    cases = [("groups", {}), ("bound", {"family": "owa"})]
+    check_refused_calls("charts", lambda one: getattr(fitted.plot, one[0])(**one[1]), cases)
     with pytest.raises(AttributeError, match=r"^there is no chart 'pie': choose from bound, headline, "):
         fitted.plot.pie()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import refuse, run
+from cli_runs import check_refusals, refuse, run
 
 FILES = ["--original", "original.csv", "--masked", "masked.csv"]
 REFUSAL = (
@@ -86,22 +86,9 @@ def test_a_proof_about_rows_as_they_stand(capsys):
 
 @pytest.mark.usefixtures("files")
 def test_a_comma_in_a_name(capsys):
-    start = ["fit", *FILES, "--id", "person"]
-    refuse(
-        capsys,
-        "original.csv has no column 'income' (attribute); did you mean '\"income, gross\"'?",
-        *start, "--attributes", "income, gross,age",
-    )  # fmt: skip
-    refuse(
-        capsys,
-        "--attributes: '\"income, gross' is not a list of names; write names separated by commas, one with a "
-        "comma in double quotes",
-        *start, "--attributes", '"income, gross',
-    )  # fmt: skip
-    run(
-        capsys, *start, "--attributes", 'age,"income, gross"', "--ordinal", '"income, gross"', "--json",
-        "a.json",
-    )  # fmt: skip
+    start = ["fit", *FILES, "--id", "person", "--attributes"]
+    check_refusals(capsys, "commas", [[*start, "income, gross,age"], [*start, '"income, gross']])
+    run(capsys, *start, 'age,"income, gross"', "--ordinal", '"income, gross"', "--json", "a.json")
     result = json.loads(Path("a.json").read_text("utf-8"))
     assert result["attributes"] == ["age", "income, gross"]
     assert [row["name"] for row in result["schema"]["attributes"]] == ["income, gross"]

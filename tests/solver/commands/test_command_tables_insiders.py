@@ -110,13 +110,10 @@ def test_an_insider_of_a_file_who_knows_too_much(capsys):
 
 def test_files_that_cannot_be_used(capsys):
     files = {
-        "x": "coalition,contributor\nx,nobody\n",
-        "bad": "cell,contributor,amount\n77,a,3\n",
-        "twice": "cell,contributor,amount\n5,a,3\n5,a,3\n",
-        "ends": "insider,cell,lower,upper\na,5,9,3\n",
-        "wrong": "insider,cell,lower,upper\na,7,1,3\n",
-        "known": "insider,cell,lower,upper\nme,1,0,9\n",
-    }
+        "x": "coalition,contributor\nx,nobody\n", "bad": "cell,contributor,amount\n77,a,3\n",
+        "twice": "cell,contributor,amount\n5,a,3\n5,a,3\n", "ends": "insider,cell,lower,upper\na,5,9,3\n",
+        "wrong": "insider,cell,lower,upper\na,7,1,3\n", "known": "insider,cell,lower,upper\nme,1,0,9\n",
+    }  # fmt: skip
     for name, text in files.items():
         Path(f"{name}.csv").write_text(text, encoding="utf-8")
     asked = [

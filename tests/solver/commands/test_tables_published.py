@@ -34,12 +34,9 @@ def table(tmp_path, monkeypatch):
     Path("firms.csv").write_text(FIRMS, encoding="utf-8")
     Path("tree.csv").write_text("code,parent\nN,Total\nN1,N\nN2,N\nS,Total\nS1,S\n", encoding="utf-8")
     return make_table(
-        "firms.csv",
-        ["region", "size"],
-        response="turnover",
-        rules=["p=10"],
+        "firms.csv", ["region", "size"], response="turnover", rules=["p=10"],
         hierarchies={"region": "tree.csv"},
-    )
+    )  # fmt: skip
 
 
 def raw(path):

@@ -318,12 +318,9 @@ def test_counts_with_noise(capsys):
     batch(FREQ + writes)
     check_golden("tables-run-batch-keys", run(capsys, "tables", "run-batch", "firms.arb"))
     expected = perturb_counts(
-        frame(),
-        ["region", "size"],
-        design="counts.txt",
-        record_key="key",
+        frame(), ["region", "size"], design="counts.txt", record_key="key",
         hierarchies={"region": "region.hrc"},
-    )
+    )  # fmt: skip
     pivot = pd.read_csv("pivot.csv")
     assert list(pivot.columns) == ["region", "size", "Freq"]
     shown = pd.to_numeric(pivot["Freq"].replace("-", "0"))
