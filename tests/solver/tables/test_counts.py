@@ -217,7 +217,7 @@ def test_a_ready_table_is_guessed_to_count():
         open_table(READY.assign(value=[15.5, 10.5, 3, 1, 1]), counts=True)
 
 
-def test_a_threshold_out_of_reach_is_said():
+def test_thresholds_and_other_levels_out_of_reach_are_said():
     """The total is published: two ones of 2 persons cannot be above 1 where the others are shown."""
     frame = READY.assign(value=[5, 2, 1, 1, 1], status=list("zuuuu"), threshold=[None, 9, 9, 9, 9])
     result = suppress_table(open_table(with_levels(frame), counts=True))
@@ -226,9 +226,7 @@ def test_a_threshold_out_of_reach_is_said():
     assert found == [(at, 9.0, 2.0) for at in range(1, 5)]
     assert audit_table(result.table).protected
 
-
-def test_other_levels_out_of_reach_are_said():
-    """The total of 5 is published, and the other cell at least 1: 4 cannot be 5."""
+    # The total of 5 is published, and the other cell at least 1: 4 cannot be 5.
     frame = pd.DataFrame({"code": ["Total", "a", "b"], "value": [5, 4, 1], "status": list("zuu")})
     frame = frame.assign(lower_protection=[0, 2, 0], upper_protection=[0, 1, 2])
     result = suppress_table(open_table(frame, counts=True))

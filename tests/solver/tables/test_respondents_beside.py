@@ -107,13 +107,9 @@ def test_neither_sums_nor_counts_are_known_too_closely(seed):
             assert enough or cell in excused(result)
 
 
-@pytest.mark.parametrize("seed", [3])
-def test_the_cost_is_between_the_bound_and_that_of_all_common_patterns(seed):
-    table = made(firms(seed, 2, 3, 5)).stored()
-    try:
-        result = suppress_table(table, insiders="none")
-    except UsageError:
-        return
+def test_the_cost_is_between_the_bound_and_that_of_all_common_patterns():
+    table = made(firms(3, 2, 3, 5)).stored()
+    result = suppress_table(table, insiders="none")
     values, counts = split_beside(table)
     seen, beside = cell_table(values, "value"), cell_table(counts, "unit")
     frame, relations = counts_frame(result), result.table.relations

@@ -36,17 +36,13 @@ def test_weights_as_published():
     assert sensitive(make_table(FRAME, ["v"], **asked)) == ["v1", "v2"]
     assert sensitive(make_table(FRAME, ["v"], weights_in_rules="sample", **asked)) == ["v1"]
 
-
-def test_two_rules_with_weights_as_published():
-    """The example of `SuppressDominantCells` of GaussSuppression, domWeightMethod "tauargus"."""
+    # The example of `SuppressDominantCells` of GaussSuppression, domWeightMethod "tauargus".
     frame = FRAME.assign(x=[100, 90, 10, 80, 20, 70, 30, 50, 25, 25, 40, 20, 20, 20, 25, 25, 25, 25])
     made = make_table(frame, ["v"], response="x", rules=["nk=1,80", "nk=2,70"], weight="w")
     assert made.cells["value"].tolist() == [1055, 100, 190, 180, 170, 150, 140, 125]
     assert sensitive(made) == ["v1", "v2", "v3", "v4"]
 
-
-def test_the_example_of_the_handbook():
-    """100 with weight 4 and 10 with weight 7: 470, whose two largest are 100 and 100 (section 4.2.1)."""
+    # The Handbook: 100 with weight 4 and 10 with weight 7: 470, whose two largest are 100 and 100 (4.2.1).
     frame = pd.DataFrame({"v": ["a", "a"], "x": [100, 10], "w": [4, 7]})
     seen = make_table(frame, ["v"], response="x", rules=["nk=2,60"], weight="w").tabulated.seen
     assert seen.total.tolist() == [470, 470]
@@ -141,13 +137,12 @@ def test_a_sensitive_total_of_negative_contributions(sign, rule, protection):
     assert result.audit.high[0] >= total["value"] + total["upper_protection"] - 1e-6
 
 
-def test_sums_of_decimals_are_exact():
+def test_sums_of_decimals_are_exact_and_levels_have_few():
     frame = pd.DataFrame({"v": ["a"] * 10 + ["b"] * 10, "x": [0.1] * 20, "w": [1.1] * 20})
     assert make_table(frame, ["v"], response="x").cells["value"].tolist() == [2.0, 1.0, 1.0]
     assert make_table(frame, ["v"], response="x", weight="w").cells["value"].tolist() == [2.2, 1.1, 1.1]
 
-
-def test_levels_are_written_with_few_decimals_and_never_below_their_rule():
+    # Levels are written with few decimals, and never below their rule.
     frame = pd.DataFrame({"size": list("aaabb"), "amount": [87.0, 1.0, 0.5, 64.2, 0.3]})
     found = make_table(frame, ["size"], response="amount", rules=["p=10"]).cells.set_index("size")
     assert found.loc["a", "upper_protection"] == 8.2  # and not 8.200000000000001

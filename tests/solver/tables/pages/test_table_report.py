@@ -258,7 +258,7 @@ def reach(below, above, lower=2.0, upper=2.0, sliding=0.0):
     return Reach("x", below, above, lower, upper, sliding, "", short=False)
 
 
-def test_what_is_100_per_cent():
+def test_what_is_100_per_cent_and_what_is_an_arrow():
     assert reach(2, 4).share == 1.0
     assert reach(1, 4).share == 0.5
     assert reach(1, 4, 0.0, 2.0).share == 2.0
@@ -266,8 +266,7 @@ def test_what_is_100_per_cent():
     assert reach(1, 4, 0.0, 0.0, 10.0).units == (5.0, 5.0)
     assert reach(0, 0, 0.0, 0.0).share == float("inf")
 
-
-def test_long_intervals_end_in_an_arrow():
+    # Long intervals end in an arrow.
     drawn = intervals([reach(2, 400), reach(1, 1)], Table((), []))
     first, second = drawn.spec["datasets"]["rows"]
     assert (first["c"], first["d"], first["l"], first["r"]) == (-100.0, 300.0, False, True)

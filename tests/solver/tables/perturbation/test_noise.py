@@ -156,7 +156,7 @@ def test_designs_are_met_in_steps(steps):
     assert not found.probability[1][found.noise < -1].any()
 
 
-def test_the_flex_function():
+def test_the_flex_function_and_the_separation_point():
     """It starts at p_s, has it at the flex point, and goes to p_l; at 3 f with q = 2 by hand."""
     share = Multiplier(0.2, 0.03, 1000.0, 2.0)
     assert share(np.array([1.0, 1000.0])) == pytest.approx(0.2)
@@ -168,9 +168,7 @@ def test_the_flex_function():
     assert above.max() == pytest.approx(0.2037, abs=1e-4)  # right after the flex point it rises a bit
     assert Multiplier(0.1)(np.array([7.0])) == pytest.approx(0.1)
 
-
-def test_the_separation_point():
-    """s = m_1 / (sqrt(E) p): there relative and fixed variance meet."""
+    # The separation point, s = m_1 / (sqrt(E) p): there relative and fixed variance meet.
     small = table(2, 1.0, 1)
     share = Multiplier(0.2, factors=(1.0, 0.5, 0.2))
     point = share.separation_point(small)
@@ -209,7 +207,7 @@ def test_between_levels_noise_is_unbiased_and_keeps_the_sign():
     assert abs(found.mean() - 10_000) < 5 * found.std() / np.sqrt(DRAWS)
 
 
-def test_what_is_small_has_noise_of_fixed_variance_once():
+def test_what_is_small_has_noise_of_fixed_variance_once_and_what_is_odd_its_own_table():
     noise, share = Noise(usual(), small=table(2, 1.0, 1)), Multiplier(0.2, factors=(1.0, 0.5))
     found = moved(12.0, [2.0, 1.0], share, noise)
     assert set(np.unique(found - 12)) == {-2.0, -1.0, 0.0, 1.0, 2.0}
@@ -217,8 +215,7 @@ def test_what_is_small_has_noise_of_fixed_variance_once():
     one = moved(4.0, [0.0], Multiplier(0.2), noise)  # a range of nothing, of one record
     assert one.std() > 0
 
-
-def test_odd_numbers_of_records_have_their_own_table():
+    # Odd numbers of records have their own table.
     noise = Noise(usual(), odd=table(2, 1.0, 1))
     found = [moved(1000.0, [100.0], Multiplier(0.1), noise, odd=odd).var() for odd in (0, 1)]
     assert found == pytest.approx([200.0, 100.0], rel=0.03)

@@ -36,6 +36,15 @@ def table_of(inner, base, *, zero_restricted):
     return replace(with_margins(np.asarray(inner, dtype=float), base), zero_restricted=zero_restricted)
 
 
+def one_relation(value, row, *, zero_restricted=True):
+    """To base 5."""
+    table = {
+        "value": np.array(value, dtype=float),
+        "relations": sparse.csr_array(np.array([row], dtype=float)),
+    }
+    return ControlledRounding(**table, weight=np.ones(len(value)), base=5, zero_restricted=zero_restricted)
+
+
 def cheapest(inner, base, *, zero_restricted):
     """By all roundings of the inner cells: none where no one will do."""
     inner = np.asarray(inner)
@@ -107,13 +116,7 @@ def test_where_no_zero_restricted_one_was_found_a_relaxed_one_is_at_hand(inner, 
 
 def test_without_time_and_without_an_order_of_sums():
     """Two totals in one relation: nothing says which is to be summed up."""
-    table = ControlledRounding(
-        value=np.array([3.0, 4.0, 2.0, 5.0]),
-        relations=sparse.csr_array(np.array([[1.0, 1.0, -1.0, -1.0]])),
-        weight=np.ones(4),
-        base=5,
-        zero_restricted=True,
-    )
+    table = one_relation([3, 4, 2, 5], [1, 1, -1, -1])
     with pytest.raises(UsageError) as error:
         best_in_time(table, [summed_up(table)], 0.0)
     assert str(error.value) == "no zero-restricted rounding was found in time; give it more"
@@ -136,13 +139,8 @@ def test_tables_of_the_reference():
     frames = [pd.read_csv(folder / f"tiny_{name}.csv") for name in ("cells", "equations")]
     for row in pd.read_csv(folder / "tiny_rounding.csv").itertuples():
         table = bench_table(*(one[one["table"] == row.table] for one in frames))
-        asked = ControlledRounding(
-            value=table.value,
-            relations=table.relations,
-            weight=table.cost,
-            base=row.base,
-            zero_restricted=bool(row.zero_restricted),
-        )
+        how = {"base": row.base, "zero_restricted": bool(row.zero_restricted), "weight": table.cost}
+        asked = ControlledRounding(value=table.value, relations=table.relations, **how)
         found = round_cells(asked, get_backend("highs"), Clock(None))
         assert (found.cost, found.proven) == (row.sum_abs_deviation, True)
 
@@ -167,13 +165,8 @@ def test_a_zero_restricted_rounding_in_three_dimensions_is_dived_for():
 @pytest.mark.parametrize("zero_restricted", [True, False])
 def test_of_large_values_only_multiples_count_as_multiples(large, zero_restricted):
     """A value of 3,000,000,002 is none of 5, however small its rest is beside it."""
-    table = ControlledRounding(
-        value=np.array([2.0 * large + 4.0, large + 2.0, large + 2.0]),
-        relations=sparse.csr_array(np.array([[-1.0, 1.0, 1.0]])),
-        weight=np.ones(3),
-        base=5,
-        zero_restricted=zero_restricted,
-    )
+    value = [2.0 * large + 4.0, large + 2.0, large + 2.0]
+    table = one_relation(value, [-1, 1, 1], zero_restricted=zero_restricted)
     found = round_cells(table, get_backend("highs"), Clock(None))
     assert (found.cost, found.proven) == (6.0, True)
     assert sorted(found.values - large) == sorted([large + 5, 5, 0])
@@ -181,13 +174,7 @@ def test_of_large_values_only_multiples_count_as_multiples(large, zero_restricte
 
 def test_what_is_not_negative_stays_so_where_time_is_over_too():
     """The nearest multiples of -3, -3 and 6 sum to -5, where their sum is 0."""
-    table = ControlledRounding(
-        value=np.array([-3.0, -3.0, 6.0, 0.0]),
-        relations=sparse.csr_array(np.array([[1.0, 1.0, 1.0, -1.0]])),
-        weight=np.ones(4),
-        base=5,
-        zero_restricted=False,
-    )
+    table = one_relation([-3, -3, 6, 0], [1, 1, 1, -1], zero_restricted=False)
     assert summed_up(table).tolist() == [-5, -5, 5, -5]
     with pytest.raises(UsageError, match="no relaxed rounding was found in time"):
         best_in_time(table, [summed_up(table)], 0.0)
@@ -196,18 +183,13 @@ def test_what_is_not_negative_stays_so_where_time_is_over_too():
     assert table.wrong(values) is None
 
 
-def test_a_table_of_two_dimensions_has_a_whole_optimum_and_a_cube_has_none():
-    for shape, whole in (((5, 6), True), ((6, 6, 6), False)):
-        table = drawn(shape, 1)
-        assert relaxation(table, table.model(), Clock(None)).whole == whole
-
-
 @pytest.mark.parametrize("shape", [(5, 6), (6, 6, 6)])
 def test_where_the_simplex_method_has_no_time_gradients_give_the_bound(shape, monkeypatch):
     """As for 130,000 cells in three dimensions, whose bases take minutes."""
-    table = drawn(shape)
+    table = drawn(shape, 1)
     model = table.model()
     optimum = relaxation(table, model, Clock(None))
+    assert optimum.whole == (len(shape) == 2)
     assert optimum.near
     assert optimum.program is not None
     monkeypatch.setattr(steering, "ROUNDING_SIMPLEX_SHARE", 0.0)
@@ -250,9 +232,7 @@ def test_where_nothing_has_time_there_is_still_a_rounding(zero_restricted, monke
 def test_where_nothing_says_what_is_summed_up(relations):
     relations = sparse.csr_array(np.array(relations))
     assert InnerSums.of(relations) is None
-    table = ControlledRounding(
-        value=np.zeros(4), relations=relations, weight=np.ones(4), base=5, zero_restricted=True
-    )
+    table = replace(one_relation(np.zeros(4), np.zeros(4)), relations=relations)
     assert walked(table, Clock(None)) is None
     assert summed_up(table) is None
     halves = sparse.csr_array(np.array([[-2.0, 1.0, 1.0, 0.0]]))  # a total that is half of a sum

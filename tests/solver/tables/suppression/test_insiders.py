@@ -181,13 +181,8 @@ def test_without_time_the_audit_says_what_cannot_be_kept(virtual_time):
     table = replace(table, insiders=(insider(table, {6: None, 7: None}, "the neighbour"),))
     cells, relations, who = as_files(table)
     cells.loc[4, "status"] = "z"
-    message = (
-        "not protected, whatever is suppressed: cell 5 from the neighbour, by 3; lower their levels, let "
-        "more cells be suppressed, or go as far as possible"
-    )
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError, match="not protected, whatever is suppressed: cell 5 from the neighbour"):
         suppress_table(cells, relations, insiders=who, time_limit=0.01)
-    assert str(told.value) == message
     with pytest.raises(UsageError) as told:
         suppress_table(cells, relations, insiders=who, time_limit=0.01, as_far_as_possible=True)
     assert str(told.value) == OUT
