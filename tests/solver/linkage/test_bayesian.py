@@ -146,15 +146,6 @@ def task_of(**changes):
 TRUTH = Truth.of(ROWS[::-1].copy(), 40)
 
 
-def test_part_of_the_attributes_can_be_used_later():
-    learned = Bayesian().learn(task_of())
-    fewer = Bayesian.restored(learned.parameters, task_of(candidate_attributes=("colour",)))
-    blind = task_of()
-    blind = replace(blind, candidates=blind.candidates.assign(c=np.nan, d=np.nan))
-    unseen = Bayesian.restored(learned.parameters, blind)
-    np.testing.assert_array_equal(fewer.scores(ROWS), unseen.scores(ROWS))
-
-
 def test_missing_and_unseen_values_are_no_evidence():
     task = task_of()
     queries = task.queries.copy()
@@ -205,18 +196,6 @@ def test_the_share_of_matches_is_estimated_from_all_pairs_unless_it_is_known(mon
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"classes": 1}, "classes is 1; a numeric attribute needs at least 2"),
-        ({"prior_weight": 0.0}, "prior_weight is 0; it must be above 0"),
-        ({"match_share": 1.0}, "match_share is 1; it must be between 0 and 1"),
-    ],
-)
-def test_bad_settings(settings, message):
-    assert refusal(lambda: Bayesian(**settings)) == message
-
-
-@pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"training": None}, "bayes learns from records of which all attributes are known: give training"),
@@ -230,8 +209,14 @@ def test_bad_settings(settings, message):
         ({"query_attributes": ()}, "bayes needs at least one attribute of each file"),
     ],
 )
-def test_bad_tasks(changes, message):
+def test_bad_tasks_and_settings(changes, message):
     assert refusal(lambda: Bayesian().learn(task_of(**changes))).startswith(message)
+    for wrong, said in (
+        ({"classes": 1}, "classes is 1; a numeric attribute needs at least 2"),
+        ({"prior_weight": 0.0}, "prior_weight is 0; it must be above 0"),
+        ({"match_share": 1.0}, "match_share is 1; it must be between 0 and 1"),
+    ):
+        assert refusal(lambda asked=wrong: Bayesian(**asked)) == said
 
 
 def broken(**changes):
@@ -274,16 +259,20 @@ DISAGREE = "two cliques do not agree on what they share"
     ],
 )
 def test_bad_parameters(make, message):
-    assert (
-        refusal(lambda: Bayesian.restored(make(), task_of()))
-        == f"parameters of bayes: {message}; use parameters as they were written"
-    )
+    said = f"parameters of bayes: {message}; use parameters as they were written"
+    assert refusal(lambda: Bayesian.restored(make(), task_of())) == said
 
 
-def test_parameters_of_other_attributes():
+def test_part_of_the_attributes_can_be_used_later_and_no_others():
+    task = task_of()
+    learned = Bayesian().learn(task)
+    fewer = Bayesian.restored(learned.parameters, task_of(candidate_attributes=("colour",)))
+    blind = replace(task, candidates=task.candidates.assign(c=np.nan, d=np.nan))
+    unseen = Bayesian.restored(learned.parameters, blind)
+    np.testing.assert_array_equal(fewer.scores(ROWS), unseen.scores(ROWS))
     parameters = Bayesian().learn(task_of(candidate_attributes=("c", "d"))).parameters
     with pytest.raises(UsageError, match="nothing was learned about 'colour'; leave it out"):
-        Bayesian.restored(parameters, task_of())
+        Bayesian.restored(parameters, task)
 
 
 def test_it_links_more_than_chance_and_comes_back_from_json():

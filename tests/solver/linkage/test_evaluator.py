@@ -120,11 +120,9 @@ def test_near_ties_are_ties(excess, tied):
     """A rival farther by a share of what a tie covers; neither side of a tie is linked."""
     own, grain = 1.0, 2.0**-19  # half of 2**-18: the spread of -1, 0 and 1 is below one
     other = np.sqrt(1.0 + excess * (TIE_TOLERANCE + grain**2))
-    pair = make_pair(
-        np.array([[0.0]]), np.array([[own], [-other]]), np.array([0]), standardisation=Standardisation.NONE
-    )
-    aggregator = make_aggregator("weighted-mean", ("A",))
-    table = settled(pair, aggregator, np.array([1.0]))
+    files = np.array([[0.0]]), np.array([[own], [-other]]), np.array([0])
+    pair = make_pair(*files, standardisation=Standardisation.NONE)
+    table = settled(pair, make_aggregator("weighted-mean", ("A",)), np.array([1.0]))
     assert table.ties.tolist() == [tied]
     assert table.linked.tolist() == [excess > 1.0]
     assert table.rank.tolist() == [2 if excess < -1.0 else 1]

@@ -77,26 +77,23 @@ def test_rmdid_with_sdcmicros_steps_written_out():
     """dRiskRMD of sdcMicro: scale both, distances, any value within k * 0.05 * d, nearest other beyond k2."""
     from sklearn.covariance import MinCovDet
 
-    random = np.random.default_rng(3)
+    random, k = np.random.default_rng(3), 0.1
     original = random.normal(size=(40, 2))
     original[:8] = original[8:16] + 0.01
     masked = original + 0.01 * random.normal(size=(40, 2))
-    k = 0.1
     x, xm = ((v - v.mean(axis=0)) / v.std(axis=0, ddof=1) for v in (original, masked))
-    order = sorted(range(40), key=lambda i: (x[i, 1], x[i, 0]))
+    order = np.lexsort((x[:, 0], x[:, 1]))
     inverse = np.linalg.inv(MinCovDet(random_state=0).fit(x[order]).covariance_)
-    unsafe, alone = [], []
-    for i in range(40):
-        d = np.sqrt(x[i] @ inverse @ x[i])
-        unsafe.append(any(abs(xm[i, j] - x[i, j]) < k * RMD_WIDTH * d for j in range(2)))
-        others = [np.linalg.norm(xm[i] - xm[j]) for j in range(40) if j != i]
-        alone.append(unsafe[-1] and min(others) > 0.05)
+    d = np.sqrt(np.einsum("ij,jk,ik->i", x, inverse, x))
+    unsafe = (np.abs(xm - x) < k * RMD_WIDTH * d[:, None]).any(axis=1)
+    apart = np.linalg.norm(xm[:, None] - xm, axis=2) + np.diag(np.full(40, np.inf))
+    alone = unsafe & (apart.min(axis=1) > 0.05)
     found = robust_disclosure(original, masked, k, 0)
-    assert found.unsafe.tolist() == unsafe
-    assert found.alone.tolist() == alone
-    assert 0 < sum(alone) < sum(unsafe) < 40
+    assert found.unsafe.tolist() == unsafe.tolist()
+    assert found.alone.tolist() == alone.tolist()
+    assert 0 < alone.sum() < unsafe.sum() < 40
     weight = found.distance[found.unsafe].sum() / found.distance.sum()
-    assert found.shares == pytest.approx((sum(unsafe) / 40, weight, sum(alone) / 40))
+    assert found.shares == pytest.approx((unsafe.mean(), weight, alone.mean()))
 
 
 def test_no_robust_distances_of_records_on_a_line():
@@ -126,16 +123,16 @@ def test_there_is_none_where_half_of_the_values_of_one_attribute_are_equal(origi
 
 
 def test_what_there_was_no_time_for_is_said(monkeypatch):
-    original, masked = np.random.default_rng(1).normal(size=(2, 60, 2))
-    assert (
-        interval_disclosure(released_table(original, masked), late=lambda: True).robust is not None
-    )  # it is a moment
+    table = released_table(*np.random.default_rng(1).normal(size=(2, 60, 2)))
+    assert interval_disclosure(table, late=lambda: True).robust is not None  # it is a moment
     monkeypatch.setattr("linkrisk.solver.measures.interval_disclosure.MOST_SCATTERED", 10)
-    cut = interval_disclosure(released_table(original, masked), late=lambda: True)
+    cut = interval_disclosure(table, late=lambda: True)
     assert (cut.late, cut.robust) == (True, None)
     assert cut.deviations is not None
     assert cut.notes == ("no time was left for RMDID; a longer time_limit would take it too",)
-    assert not interval_disclosure(released_table(original, masked), late=lambda: False).late
+    assert not interval_disclosure(table, late=lambda: False).late
+    with pytest.raises(TimeoutError):
+        robust_disclosure(*np.random.default_rng(1).normal(size=(2, 400, 2)), 1.0, 0, lambda: True)
 
 
 QUICK = {"aggregator": "weighted-mean", "work_limit": 5, "row_by_row": True}
@@ -154,13 +151,9 @@ def measured(original, masked, schema=SCHEMA, **options):
 
 def people(records=40, seed=1):
     random = np.random.default_rng(seed)
+    numbers = {name: random.normal(size=records) for name in ("age", "size", "debt")}
     return pd.DataFrame(
-        {
-            "age": random.normal(size=records),
-            "size": random.normal(size=records),
-            "illness": random.choice(["none", "flu", "gout"], records, p=[0.6, 0.2, 0.2]),
-            "debt": random.normal(size=records),
-        }
+        {**numbers, "illness": random.choice(["none", "flu", "gout"], records, p=[0.6, 0.2, 0.2])}
     )
 
 
