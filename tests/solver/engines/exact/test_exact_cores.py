@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from linkrisk.formulations.linkage.block_system import block_system
 from linkrisk.formulations.linkage.distances import Standardisation
 from linkrisk.formulations.linkage.pair import make_pair
-from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
+from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.base import CoreProof
 from linkrisk.solver.engines.exact import spectrahedron as semidefinite_cores
 from linkrisk.solver.engines.exact.cores import Answer, LinearCoreFinder, few_multipliers
@@ -108,45 +108,19 @@ def answers(finder, seed=1, count=25):
     blocks = finder.system.open_blocks.size
     found = []
     for _ in range(count):
-        asked = np.sort(random.choice(blocks, size=random.integers(1, blocks), replace=False))
-        answer = finder.ask(asked)
+        answer = finder.ask(np.sort(random.choice(blocks, size=random.integers(1, blocks), replace=False)))
         if answer.core is not None:
             answer = finder.shrink(answer, random.permutation(sorted(answer.core)).tolist())
-        found.append((asked, answer))
+        found.append((None if answer.theta is None else answer.theta.tolist(), answer.core))
     return found
 
 
-def described(found):
-    return [(None if a.theta is None else a.theta.tolist(), a.core) for _, a in found]
-
-
-def test_answers_hold_on_all_rows(system):
-    first, second = np.triu_indices(ATTRIBUTES)
-    kinds = set()
-    for asked, answer in answers(semidefinite_finder(system)):
-        kinds.add(answer.core is None)
-        if answer.core is None:
-            rows = system.values[np.isin(system.row_open, asked)]
-            assert (rows @ answer.theta > STRICT).all()
-        else:
-            assert answer.core <= set(asked.tolist())
-            combined = answer.proof.multipliers @ system.values[answer.proof.rows]
-            assert (answer.proof.multipliers > 0.0).all()
-            assert answer.proof.multipliers.sum() == pytest.approx(1.0)
-            assert largest_eigenvalue(combined, first, second) < -1e-14
-    assert kinds == {True, False}
-
-
-def test_two_threads_answer_as_one_does(system):
-    alone = [described(answers(semidefinite_finder(system), seed)) for seed in (1, 2)]
+def test_two_threads_answer_as_one_does_and_pauses_change_nothing(system):
+    alone = [answers(semidefinite_finder(system), seed) for seed in (1, 2)]
     with ThreadPoolExecutor(2) as pool:
-        together = pool.map(lambda seed: described(answers(semidefinite_finder(system), seed)), (1, 2))
+        together = pool.map(lambda seed: answers(semidefinite_finder(system), seed), (1, 2))
     assert list(together) == alone
-
-
-def test_pauses_to_ask_the_clock_change_nothing(system):
-    whole = described(answers(semidefinite_finder(system)))
-    assert described(answers(semidefinite_finder(system, cells_at_once=1))) == whole
+    assert answers(semidefinite_finder(system, cells_at_once=1)) == alone[0]
 
 
 def opposite(touch):

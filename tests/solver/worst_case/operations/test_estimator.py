@@ -217,37 +217,31 @@ def test_categories_are_those_that_were_learned():
 # ---------------------------------------------------------------- bad requests
 
 
+NO_ROWS = "partner must be a list of masked rows, counted from 0, with -1 for none"
+TWICE = "two original records have the same partner: give each a different masked row"
+THREADS = "threads is not for the engine exact: leave that out, or use the engine milp"
+
+
 @pytest.mark.parametrize(
-    ("partner", "message"),
+    ("parameters", "partner", "message"),
     [
-        ([0, 1], "2 partners for 7 original records: give one for each, -1 for none"),
-        ([0, 1, 2, 3, 4, 5, 7], "partner 7 is not a row of the 7 masked records: rows count from 0"),
-        (
-            [0, 1, 2, 3, 4, 5, 5],
-            "two original records have the same partner: give each a different masked row",
-        ),
-        ([0.5] * 7, "partner must be a list of masked rows, counted from 0, with -1 for none"),
-        ([-2] * 7, "partner must be a list of masked rows, counted from 0, with -1 for none"),
+        ({}, [0, 1], "2 partners for 7 original records: give one for each, -1 for none"),
+        ({}, [0, 1, 2, 3, 4, 5, 7], "partner 7 is not a row of the 7 masked records: rows count from 0"),
+        ({}, [0, 1, 2, 3, 4, 5, 5], TWICE),
+        ({}, [0.5] * 7, NO_ROWS),
+        ({}, [-2] * 7, NO_ROWS),
+        ({"aggregator": "all"}, None, "WorstCaseLinkage learns one family: name one aggregator"),
+        ({"engine": "exact", "threads": 2}, None, THREADS),
     ],
 )
-def test_partners_that_cannot_be(partner, message):
-    with pytest.raises(UsageError) as error:
-        WorstCaseLinkage().fit(*frames(1), partner)
+def test_bad_requests_are_value_errors(parameters, partner, message):
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
+        WorstCaseLinkage(**parameters).fit(*frames(1), partner)
     assert str(error.value) == message
 
 
-def test_bad_requests_are_value_errors():
+def test_records_and_attributes_that_do_not_fit():
     original, masked = frames(1)
-    for parameters, message in (
-        ({"aggregator": "all"}, "WorstCaseLinkage learns one family: name one aggregator"),
-        (
-            {"engine": "exact", "threads": 2},
-            "threads is not for the engine exact: leave that out, or use the engine milp",
-        ),
-    ):
-        with pytest.raises(ValueError) as error:  # noqa: PT011 - the message is compared
-            WorstCaseLinkage(**parameters).fit(original, masked)
-        assert str(error.value) == message
     with pytest.raises(UsageError, match="7 original and 5 masked records: without a partner for each"):
         WorstCaseLinkage().fit(original, masked.iloc[:5])
     with pytest.raises(DataError, match="'C'"):

@@ -115,25 +115,6 @@ def test_the_same_seed_draws_the_same_and_another_one_others():
     assert kept[0] == kept[1] != kept[2]
 
 
-def test_in_processes_it_finds_the_same():
-    from linkrisk.solver.engines.steering import Steering
-
-    steering = Steering()
-    always = dataclasses.replace(
-        steering,
-        sampling=dataclasses.replace(steering.sampling, worth_processes=0.0, pairs_worth_processes=0),
-    )
-    never = dataclasses.replace(
-        steering, sampling=dataclasses.replace(steering.sampling, worth_processes=1e9)
-    )
-    files = frames(9, 60, 3, noise=0.9)
-    found = [
-        sampled(files, steering=each, time_limit=3_000.0).details["sampling"] for each in (always, never)
-    ]
-    assert found[0] == found[1]
-    assert found[0]["stages"][0]["searched"] == 3
-
-
 @pytest.mark.parametrize("questions", [1, 2, 8, 50, 400])
 def test_whenever_time_ends_it_holds(questions, monkeypatch):
     """Samples that were not searched count in full, records that were not counted as missed."""
