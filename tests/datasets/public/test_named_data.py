@@ -290,17 +290,6 @@ def test_default_pair_is_what_its_page_says() -> None:
     assert (pair.masked_values == Microaggregation(groups=GROUPS).apply(source).to_numpy()).all()
 
 
-def test_every_masked_record_shares_each_group_of_attributes_with_others() -> None:
-    pair = default_pair()
-    start = 0
-    for group in GROUPS:
-        values = pair.masked_values[:, start : start + len(group.attributes)]
-        _, sizes = np.unique(values, axis=0, return_counts=True)
-        assert group.k is not None
-        assert sizes.min() >= group.k
-        start += len(group.attributes)
-
-
 def test_attributes_have_many_values_and_do_not_repeat_each_other() -> None:
     values = default_pair().original_values
     assert min(len(np.unique(column)) for column in values.T) > 300

@@ -29,6 +29,7 @@ def test_every_aggregator_has_a_case_of_its_own():
 
 CHOICES = f"choose one of {', '.join(AGGREGATORS)}"
 MANY = tuple(f"V{k}" for k in range(13))
+ADDITIVE = "the 1-additive integral is aggregator='weighted-mean'"
 TWICE = (
     "two subsets of attributes are both named 'A,B': rename attributes that are the same or contain a comma"
 )
@@ -44,16 +45,8 @@ TWICE = (
             for name in AGGREGATORS
             if name != "choquet"
         ),
-        *(
-            (
-                "choquet",
-                AB,
-                {"k_additive": k},
-                f"k_additive must be at least 2, not {k}: the 1-additive integral is "
-                "aggregator='weighted-mean'",
-            )
-            for k in (1, -3)
-        ),
+        ("choquet", AB, {"k_additive": 1}, f"k_additive must be at least 2, not 1: {ADDITIVE}"),
+        ("choquet", AB, {"k_additive": -3}, f"k_additive must be at least 2, not -3: {ADDITIVE}"),
         # As many attributes as have no table of the measure, whose names are checked on their own.
         *(
             ("choquet", ("A", "B", "A,B", *MANY[:more]), {"k_additive": k}, TWICE)
@@ -90,10 +83,8 @@ named = pytest.mark.parametrize("case", NAMED, ids=[case.label for case in NAMED
 def test_parameters_without_their_key(case):
     key = case.key
     expected = f"parameters of {case.name} need the key '{key}' with one number per name"
-    aggregator = case.make(2)
-    assert message(aggregator.encode, {}) == expected
-    assert message(aggregator.encode, {key: [0.5, 0.5]}) == expected
-    assert message(aggregator.encode, {"matrix": [[1]]}) == expected
+    for parameters in ({}, {key: [0.5, 0.5]}, {"matrix": [[1]]}):
+        assert message(case.make(2).encode, parameters) == expected
 
 
 @named

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import brute_force as plain
 import numpy as np
@@ -26,25 +27,15 @@ from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair
 from linkrisk.solver.certificates.core.claims import Problem
 from linkrisk.solver.certificates.core.records import Files, Records
 
-sizes = st.integers(1, 9)
 
-
-@given(sizes)
-def test_nominal_distances_are_zero_or_one(many):
-    table = nominal_table(many)
-    for i in range(many):
-        for j in range(many):
-            assert table[i, j] == (0.0 if i == j else 1.0)
-
-
-@given(sizes)
+@given(st.integers(1, 9))
 def test_ordinal_distances_count_categories_as_definition_1_does_up_to_a_constant(many):
-    table = ordinal_table(many)
-    for i in range(many):
-        for j in range(many):
-            both_ends = len(range(min(i, j), max(i, j) + 1)) / many
-            assert table[i, j] == pytest.approx(both_ends - 1 / many, abs=1e-15)
-    assert (np.diag(table) == 0).all()
+    nominal, ordinal = nominal_table(many), ordinal_table(many)
+    for i, j in product(range(many), repeat=2):
+        both_ends = len(range(min(i, j), max(i, j) + 1)) / many
+        assert ordinal[i, j] == pytest.approx(both_ends - 1 / many, abs=1e-15)
+        assert nominal[i, j] == (0.0 if i == j else 1.0)
+    assert (np.diag(ordinal) == 0).all()
 
 
 def random_tables(random, attributes):
@@ -106,13 +97,8 @@ def test_a_pair_keeps_positions_and_turns_tables_with_its_direction():
     assert pair.rivals(0).tolist() == [1, 2]
     assert pair.rivals(2).tolist() == []
     assert pair.partner_distances(Differences.SQUARED)[:, 0].tolist() == [0.0, 0.0, 0.25]
-    turned = make_pair(
-        original,
-        masked,
-        columns=Columns(tables=[table, None]),
-        direction=Direction.MASKED_TO_ORIGINAL,
-        ties=Ties.SHARE,
-    )
+    other_way = {"direction": Direction.MASKED_TO_ORIGINAL, "ties": Ties.SHARE}
+    turned = make_pair(original, masked, columns=Columns(tables=[table, None]), **other_way)
     assert turned.reachable.tolist() == [True, False, True]
     assert turned.rivals(0).tolist() == []
     assert turned.rivals(2).tolist() == [0, 1]

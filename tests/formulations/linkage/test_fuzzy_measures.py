@@ -77,9 +77,6 @@ def test_choquet_is_an_aggregation(seed, n):
     np.testing.assert_allclose(
         measures.choquet_integral(-values, measures.dual_measure(measure)), -out, atol=1e-11
     )
-    np.testing.assert_allclose(
-        measures.choquet_from_moebius(values, measures.moebius(measure)), out, atol=1e-11
-    )
 
 
 @pytest.mark.parametrize("n", [1, 3, 6])
@@ -220,23 +217,26 @@ def test_kappalab_moebius(values, transform):
 # Names
 
 
-def test_names_follow_the_file_order_by_bitmask():
-    assert measures.subset_names(["b", "a", "c"]) == ["b", "a", "b,a", "c", "b,c", "a,c", "b,a,c"]
-
-
 def test_names_round_trip_in_any_key_order():
+    assert measures.subset_names(["b", "a", "c"]) == ["b", "a", "b,a", "c", "b,c", "a,c", "b,a,c"]
     mu = measures.measure_from_names(dict(reversed(MARKS.items())), STUDENTS)
     assert measures.measure_to_names(mu, STUDENTS) == MARKS
     assert list(measures.measure_to_names(mu, STUDENTS)) == list(MARKS)
-
-
-def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
+    # A comma in a name is fine while names stay distinct.
     names = ["income, gross", "age"]
     mu = measures.measure_from_names({"income, gross": 0.5, "age": 0.2, "income, gross,age": 1}, names)
     np.testing.assert_array_equal(mu, [0, 0.5, 0.2, 1])
 
 
 # What is refused
+
+
+BENT, HALVES = [0, 0.2, 0.3, 0.4, 0.1, 0.15, 0.6, 1], [0, 0.5, 0.5, 1]
+BENDS = "the fuzzy measure is not monotone: subset"
+
+
+def from_names(values):
+    return measures.measure_from_names(values, ["a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -246,38 +246,19 @@ def test_a_comma_in_a_name_is_fine_while_names_stay_distinct():
         (lambda: measures.interaction_indices([0, np.nan, 0, 1]), "a set function has the value nan at"),
         (lambda: measures.check_fuzzy_measure([0.1, 1]), "the fuzzy measure is 0.1 on the empty set: it"),
         (lambda: measures.check_fuzzy_measure([0, 0.9]), "the fuzzy measure is 0.9 on the whole set: it"),
-        (
-            lambda: measures.check_fuzzy_measure([0, 0.2, 0.3, 0.4, 0.1, 0.15, 0.6, 1]),
-            "the fuzzy measure is not monotone: subset '0,2' has 0.15, less than its part '0' with 0.2",
-        ),
-        (
-            lambda: measures.check_fuzzy_measure([0, 0.7, 0.8, 0.6, 1, 1, 1, 1], ["a", "b", "c"]),
-            "the fuzzy measure is not monotone: subset 'a,b' has 0.6, less than its part 'b' with 0.8",
-        ),
+        (lambda: measures.check_fuzzy_measure(BENT), f"{BENDS} '0,2' has 0.15, less than its part '0' with"),
+        (lambda: measures.check_fuzzy_measure(BENT, "abc"), f"{BENDS} 'a,c' has 0.15, less than its part"),
         (lambda: measures.additive_measure([0.5, 0.6]), "weights have minimum 0.5 and sum 1.1: they must"),
         (lambda: measures.symmetric_measure([1.5, -0.5]), "weights have minimum -0.5 and sum 1: they must"),
         (lambda: measures.symmetric_measure([]), "weights have shape (0,): give one weight per attribute,"),
-        (
-            lambda: measures.choquet_integral([[1, 2, 3]], [0, 0.5, 0.5, 1]),
-            "values of shape (1, 3) cannot be aggregated by a measure on 2 attributes: "
-            "the last axis must have length 2",
-        ),
+        (lambda: measures.choquet_integral([[1, 2, 3]], HALVES), "values of shape (1, 3) cannot be"),
         (lambda: measures.orness([0, 1]), "orness of a measure on 1 attribute is undefined: give at least"),
         (lambda: measures.subset_names([]), "a fuzzy measure has no attributes: give at least one"),
         (lambda: measures.subset_names(["a", "b", "a,b"]), "two subsets of attributes are both named"),
-        (
-            lambda: measures.measure_from_names({"a": 0.5, "b": 0.5}, ["a", "b"]),
-            "the fuzzy measure has no value for subset 'a,b': give all 3 subsets",
-        ),
-        (
-            lambda: measures.measure_from_names({"a": 0.5, "b": 0.5, "a,b": 1, "b,a": 1}, ["a", "b"]),
-            "the fuzzy measure names subset 'b,a': use the attributes a, b in this order, joined by commas",
-        ),
-        (
-            lambda: measures.measure_from_names({"a": "half", "b": 0.5, "a,b": 1}, ["a", "b"]),
-            "the fuzzy measure of subset 'a' is 'half': give a finite number",
-        ),
-        (lambda: measures.measure_to_names([0, 0.5, 0.5, 1], ["a"]), "a measure on 2 attributes cannot take"),
+        (lambda: from_names({"a": 0.5, "b": 0.5}), "the fuzzy measure has no value for subset 'a,b': give"),
+        (lambda: from_names({"a": 0, "b": 0, "a,b": 1, "b,a": 1}), "the fuzzy measure names subset 'b,a':"),
+        (lambda: from_names({"a": "half", "b": 0.5, "a,b": 1}), "the fuzzy measure of subset 'a' is 'half':"),
+        (lambda: measures.measure_to_names(HALVES, ["a"]), "a measure on 2 attributes cannot take"),
     ],
 )
 def test_bad_input(call, message):

@@ -63,10 +63,8 @@ def test_long_columns_of_mixed_size(spread):
     random = np.random.default_rng(3)
     values = random.normal(size=(20_000, 2)) * np.exp(spread * random.normal(size=(20_000, 2)).clip(-1, 1))
     mean, deviation = moments(values)
-    for k in range(2):
-        assert (
-            (mean[k], deviation[k]) == verifier.moments(values[:, k].tolist()) == fast_moments(values[:, k])
-        )
+    for k, column in enumerate(values.T):
+        assert (mean[k], deviation[k]) == verifier.moments(column.tolist()) == fast_moments(column)
     if spread == 0.0:
         np.testing.assert_allclose(mean, values.mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(deviation, values.std(axis=0, ddof=1), rtol=1e-12)

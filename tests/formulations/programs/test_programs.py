@@ -40,9 +40,6 @@ def test_names_of_rows_and_columns():
     assert model().names() == (["r0", "r1"], ["x0", "x1", "x2"])
     given = model(row_blocks=ROWS, column_blocks=COLUMNS)
     assert given.names() == (["simplex", "block_3_rival_17"], ["w(age)", "w(income)", "K_3"])
-
-
-def test_members_without_names_are_numbered():
     assert NamedBlock("nonnegative", 2).members() == ["nonnegative_1", "nonnegative_2"]
     assert NamedBlock("nothing", 0, "{}", ((),)).members() == []
 

@@ -60,14 +60,11 @@ def test_the_frequency_rule(contributions, least):
     assert level[0] == pytest.approx(0.2 * sum(contributions) if unsafe[0] else 0.0)
 
 
-def test_prior_knowledge_makes_a_cell_sensitive():
-    """Of 100, 5 and 8 others: p = 10 % is kept, but who knows the 8 to 50 % comes as close as 4."""
+def test_prior_knowledge_and_rules_together():
+    """The largest level of all rules; of 100, 5 and 12, who knows the 12 to 50 % comes as close as 6."""
     one = cell([100, 5, 12])
     assert not sensitive((PPercentRule(5.0),), one).unsafe[0]
     assert sensitive((PPercentRule(5.0, prior=50.0),), one).unsafe[0]
-
-
-def test_rules_together_take_the_largest_level():
     one = cell([90, 6, 4])
     rules = (PPercentRule(10.0), FrequencyRule(4, 50.0))
     assert sensitive(rules, one).upper[0] == pytest.approx(50.0)

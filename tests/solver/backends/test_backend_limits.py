@@ -251,11 +251,6 @@ def test_the_backends_that_linkrisk_depends_on_are_available():
     assert {"highs", "pulp", "pulp-cbc", "cvxpy", "scipy"} <= set(available_backends())
 
 
-@pytest.mark.parametrize("name", registry.BACKENDS)
-def test_name_of_the_class_is_the_name_in_the_registry(name):
-    assert registry._load(name).name == name
-
-
 def test_listing_imports_no_optimiser():
     script = (
         "import sys\n"

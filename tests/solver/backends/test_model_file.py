@@ -68,24 +68,10 @@ def test_read_back_has_the_same_optimum(name, suffix, tmp_path):
     assert highs.getObjectiveValue() == pytest.approx(optimum - 3.5, abs=1e-6)
 
 
-AWKWARD = [
-    "e1",
-    "E",
-    "end",
-    "free",
-    "1x",
-    "",
-    "a b",
-    "a+b",
-    "a[1]",
-    "a(1)",
-    "Bound",
-    "inf",
-    "obj",
-    "x",
-    "x",
-    "é",
-]
+AWKWARD = ["e1", "E", "end", "free", "1x", "", "a b", "a+b", "a[1]", "a(1)"]
+AWKWARD += ["Bound", "inf", "obj", "x", "x", "é"]
+READABLE = ["_e1", "E", "_end", "_free", "_1x", "_", "a_b", "a_b_2", "a_1_", "a(1)"]
+READABLE += ["_Bound", "_inf", "_obj", "x", "x_2", "__2"]
 
 
 @pytest.mark.parametrize("suffix", [".lp", ".mps"])
@@ -97,34 +83,17 @@ def test_awkward_names_keep_the_file_valid(suffix, tmp_path):
     highs = read(tmp_path / f"m{suffix}")
     highs.run()
     assert highs.getObjectiveValue() == 6.0
-    assert sorted(highs.getLp().col_names_) == sorted(readable_names(AWKWARD))
+    assert readable_names(AWKWARD) == READABLE
+    assert sorted(highs.getLp().col_names_) == sorted(READABLE)
 
 
-def test_readable_names():
-    assert readable_names(AWKWARD) == [
-        *("_e1", "E", "_end", "_free", "_1x", "_", "a_b", "a_b_2", "a_1_", "a(1)", "_Bound", "_inf", "_obj"),
-        *("x", "x_2", "__2"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("model.txt", "cannot write a model as 'model.txt': end the name in .lp or .mps"),
-        ("model", "cannot write a model as 'model': end the name in .lp or .mps"),
-    ],
-)
-def test_unknown_suffix(name, message, tmp_path):
-    with pytest.raises(UsageError) as error:
-        write_model(knapsack(), tmp_path / name)
-    assert str(error.value) == message
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_missing_folder(tmp_path):
-    with pytest.raises(UsageError) as error:
+def test_unknown_suffix_and_missing_folder(tmp_path):
+    for name in ("model.txt", "model"):
+        with pytest.raises(UsageError, match=f"cannot write a model as '{name}': end the name in .lp or"):
+            write_model(knapsack(), tmp_path / name)
+    with pytest.raises(UsageError, match=r"no folder '.*missing' to write 'model.lp' in: create it first"):
         write_model(knapsack(), tmp_path / "missing" / "model.lp")
-    assert str(error.value) == f"no folder '{tmp_path / 'missing'}' to write 'model.lp' in: create it first"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_written_whole_or_not_at_all(tmp_path, monkeypatch):

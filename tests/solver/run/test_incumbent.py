@@ -68,16 +68,11 @@ def test_an_equal_solution_is_taken_where_asked_and_is_no_improvement():
     assert (made.solution, len(made.trace)) == ("third", 1)
 
 
-def test_what_is_handed_in_may_change_afterwards():
-    made, given_in = incumbent(), np.zeros(2)
+def test_what_is_handed_in_may_change_afterwards_and_a_frozen_copy_stays_as_it_is():
+    made, given_in = incumbent(), np.zeros(1)
     made.improve(given_in, 1.0)
-    given_in[:] = 7.0
-    np.testing.assert_array_equal(made.solution, [0.0, 0.0])
-
-
-def test_a_frozen_copy_stays_as_it_is():
-    made = incumbent()
-    made.improve(np.zeros(1), 1.0)
+    given_in[0] = 7.0
+    assert made.solution[0] == 0.0
     copied = made.frozen()
     made.improve(np.ones(1), 2.0)
     made.tighten(3.0)

@@ -79,9 +79,6 @@ def test_two_digits_without_an_exponent(value, text):
 def test_how_sure_a_limit_is(confidence, text):
     assert confident(confidence) == f"{text} confidence"
     assert with_confidence(confidence) == f", with {text} confidence"
-
-
-def test_what_is_certain_says_no_confidence():
     assert with_confidence(None) == ""
 
 

@@ -101,15 +101,8 @@ def test_the_population_and_households():
     frame = pd.DataFrame(chance.integers(0, 4, (60, 2)), columns=["a", "b"]).astype(str)
     frame = frame.assign(w=chance.uniform(1.0, 9.0, 60), home=np.repeat(range(20), 3))
     frame["street"] = frame["home"] % 3
-    result = suppress(
-        frame,
-        keys=["a", "b", "street"],
-        dimension=2,
-        threshold=20,
-        weight="w",
-        household="home",
-        household_keys=["street"],
-    )
+    asked = {"keys": ["a", "b", "street"], "dimension": 2, "threshold": 20, "weight": "w"}
+    result = suppress(frame, **asked, household="home", household_keys=["street"])
     assert result.cells > 0
     for name in MEANINGS:
         for when, table in (("before", frame), ("after", result.table)):
@@ -141,27 +134,19 @@ def test_of_many_categories_the_most_frequent_are_listed():
     *listed, others = one["frequencies"]
     assert len(listed) == MOST_CATEGORIES - 1
     assert [line["category"] for line in listed[:2]] == ["39", "38"]
-    assert others == {
-        "category": None,
-        "others": 39 - len(listed),
-        "before": sum(range(2, 22)),
-        "after": sum(range(5, 22)),
-    }
+    counts = {"others": 39 - len(listed), "before": sum(range(2, 22)), "after": sum(range(5, 22))}
+    assert others == {"category": None, **counts}
 
 
-def test_only_variables_of_checked_tables_count():
+def test_only_variables_of_checked_tables_count_and_the_json_has_it_all(tmp_path):
     frame = pd.DataFrame({"a": list("xxy"), "b": list("uvw")})
     result = suppress(frame, keys=["a", "b"], tables=[["a"]])
     assert [one["name"] for one in result.before_and_after["variables"]] == ["a"]
     assert result.before_and_after["risk"]["own-category"]["before"]["expected"] == 2.0
-
-
-def test_the_json_has_it_all(tmp_path):
-    frame = pd.DataFrame({"a": list("xxy"), "b": list("uvw")})
+    assert result.details["sha256"] is None
     frame.to_csv(tmp_path / "in.csv", index=False)
     result = suppress(tmp_path / "in.csv", k=2, seed=3)
     found = json.loads(result.to_json())
     assert found["before_and_after"] == result.before_and_after
     assert (found["seed"], found["backend"], found["time_limit"]) == (3, "highs", 60.0)
     assert len(found["sha256"]) == 64
-    assert suppress(frame, k=2).details["sha256"] is None

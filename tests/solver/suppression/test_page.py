@@ -16,7 +16,6 @@ from key_tasks import PEOPLE
 from report_cases import leaves
 
 from linkrisk import suppress
-from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Attribute, Role, Scale, Schema
 from linkrisk.solver.documents.document import Audience
 from linkrisk.solver.run.errors import UsageError
@@ -209,18 +208,9 @@ def test_what_is_new_stays_inside(survey):
     assert "ZQXJ" not in suppression_document(given, Audience.EXTERNAL).to_json()
 
 
-@pytest.mark.parametrize(
-    ("many", "said"),
-    [
-        (0, "fewer than 10"),
-        (9, "fewer than 10"),
-        (10, "about 10"),
-        (16, "about 20"),
-        (12_344, "about 12,340"),
-    ],
-)
-def test_how_counts_are_rounded(many, said):
-    assert rounded(many) == said
+def test_how_counts_are_rounded():
+    said = ["fewer than 10", "fewer than 10", "about 10", "about 20", "about 12,340"]
+    assert [rounded(many) for many in (0, 9, 10, 16, 12_344)] == said
 
 
 # The page
@@ -231,9 +221,7 @@ def test_data_is_never_markup(external):
     frame = pd.DataFrame({EVIL: [EVIL] * 20 + ["x", "y"], "<b>b": ["<i>"] * 22})
     frame.to_csv("in.csv", index=False)
     page = suppress("in.csv", keys=[EVIL, "<b>b"], k=3).to_html(external=external)
-    assert "<script>alert" not in page
-    assert "<b>" not in page
-    assert "<i>" not in page
+    assert not [markup for markup in ("<script>alert", "<b>", "<i>") if markup in page]
     assert "\\u003cscript>alert(" in page
     assert "&lt;b&gt;b" in page
 
@@ -266,16 +254,11 @@ def test_the_command_writes_both(capsys):
     assert "before_and_after" in json.loads(Path("found.json").read_text(encoding="utf-8"))
 
 
-def test_where_a_report_cannot_go():
+def test_what_cannot_be_shown_and_where_a_report_cannot_go():
     result, before = suppress("people.csv", keys=["town"], k=2), contents()
     with pytest.raises(UsageError, match=r"the report people\.csv is the input file; give it another name"):
         result.report("people.csv")
-    with pytest.raises(DataError, match="/no does not exist; create it first"):
-        result.report("no/report.html")
     assert contents() == before
-
-
-def test_json_that_cannot_be_shown():
     said = "^these results cannot be shown, they lack 'linkrisk': give what `suppress --json`"
     with pytest.raises(UsageError, match=said):
         suppression_document({"format": "linkrisk-suppression"})

@@ -59,18 +59,11 @@ def test_text_stays_text_and_numbers_numbers(tmp_path: Path) -> None:
     }
 
 
-def test_numbers_shown_with_leading_zeros_are_the_codes_that_are_shown(tmp_path: Path) -> None:
+def test_what_is_shown_decides_on_codes_and_dates(tmp_path: Path) -> None:
     path = workbook(tmp_path / "x.xlsx", [["plz"], [7], [1234]], formats={"A2": "00000", "A3": "00000"})
     assert read_file(path).frame["plz"].to_list() == ["00007", "01234"]
-
-
-def test_a_date_is_what_is_shown_as_one(tmp_path: Path) -> None:
-    noon = dt.datetime(2020, 2, 29, 12)
-    path = workbook(
-        tmp_path / "x.xlsx",
-        [["day", "moment"], [noon, noon]],
-        formats={"A2": "dd/mm/yyyy", "B2": "yyyy-mm-dd hh:mm"},
-    )
+    noon, shown = dt.datetime(2020, 2, 29, 12), {"A2": "dd/mm/yyyy", "B2": "yyyy-mm-dd hh:mm"}
+    path = workbook(tmp_path / "y.xlsx", [["day", "moment"], [noon, noon]], formats=shown)
     frame = read_file(path).frame
     assert described(frame["day"]) == ("date", [dt.date(2020, 2, 29)])
     assert described(frame["moment"]) == ("moment", ["2020-02-29 12:00:00"])
@@ -109,14 +102,23 @@ def test_formulas_without_values_are_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["\x01", "x" * 32_768])
-def test_text_that_excel_does_not_take(text: str, tmp_path: Path) -> None:
+CELL = ", row 2: an Excel cell holds at most 32767 characters and no control characters; write .parquet"
+FAR = np.array(["2020-01-01", "12345-01-01"], dtype="datetime64[s]")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["x", "\x01"], CELL),
+        (["x", "x" * 32_768], CELL),
+        (FAR, ": Excel has no dates after the year 9999; write .parquet"),
+    ],
+    ids=["control", "long", "date"],
+)
+def test_what_excel_does_not_take(cells: Any, said: str, tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        Excel().write(StoredFile(pd.DataFrame({"a": ["x", text]})), tmp_path / "x.xlsx")
-    assert str(caught.value) == (
-        f"{tmp_path}/x.xlsx, column 'a', row 2: an Excel cell holds at most 32767 characters and no control "
-        "characters; write .parquet"
-    )
+        Excel().write(StoredFile(pd.DataFrame({"a": pd.Series(cells)})), tmp_path / "x.xlsx")
+    assert str(caught.value) == f"{tmp_path}/x.xlsx, column 'a'{said}"
 
 
 def test_a_time_zone_is_written_as_text_and_said(tmp_path: Path) -> None:
@@ -125,15 +127,6 @@ def test_a_time_zone_is_written_as_text_and_said(tmp_path: Path) -> None:
     assert Excel().loses(stored) == ("dates and times of a time zone become text (column t)",)
     back = there_and_back(stored, tmp_path / "x.xlsx")
     assert described(back.frame["t"]) == ("text", ["2020-02-29 12:00:00+01:00", None])
-
-
-def test_dates_that_excel_does_not_have(tmp_path: Path) -> None:
-    moments = pd.Series(np.array(["2020-01-01", "12345-01-01"], dtype="datetime64[s]"))
-    with pytest.raises(DataError) as caught:
-        Excel().write(StoredFile(pd.DataFrame({"t": moments})), tmp_path / "x.xlsx")
-    assert str(caught.value) == (
-        f"{tmp_path / 'x.xlsx'}, column 't': Excel has no dates after the year 9999; write .parquet"
-    )
 
 
 # Workbooks with more empty cells than values: whole columns that somebody has coloured

@@ -99,9 +99,7 @@ def test_of_several_data_frames_none_is_chosen():
     assert str(caught.value) == (
         'x.RData holds 2 data frames (people, firms); save one in R: saveRDS(NAME, "NAME.rds")'
     )
-
-
-def test_objects_that_are_no_data_frame():
+    # And objects that are no data frame.
     vector = b"X\n\0\0\0\2\0\4\3\0\0\2\3\0\0\0\0\x0e\0\0\0\1\x3f\xf0\0\0\0\0\0\0"
     Path("x.rds").write_bytes(vector)
     with pytest.raises(DataError, match=r"^x\.rds holds no data frame; save one in R: saveRDS"):
