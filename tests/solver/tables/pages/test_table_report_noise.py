@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 
 import numpy as np
 import pytest
@@ -77,18 +76,15 @@ def test_every_cut_of_a_table_that_is_not_recoded(folder):
 # What it refuses
 
 
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
+def test_counts_that_contradict_themselves(counts):
+    for change, fault in (
         ({"cells": 21}, "they have 21 cells, and of 20 is said by how much they changed"),
         ({"changed": 1}, "1 cells changed, and by how much is said of"),
         ({"relations": 0}, "of 0 relations"),
         ({"largest_noise": 0}, "the largest noise is 0, and one cell has"),
-    ],
-)
-def test_counts_that_contradict_themselves(counts, change, fault):
-    with pytest.raises(UsageError, match=f"contradict themselves, {re.escape(fault)}"):
-        table_document({**counts.to_dict(), **change})
+    ):
+        with pytest.raises(UsageError, match=f"contradict themselves, {fault}"):
+            table_document({**counts.to_dict(), **change})
 
 
 @pytest.mark.parametrize(

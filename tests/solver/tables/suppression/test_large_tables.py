@@ -74,7 +74,7 @@ def test_every_pattern_protects_and_is_no_cheaper_than_the_optimum(seed, shape, 
 def test_patterns_cost_little_more_than_the_optimum(method):
     """Of tables with high levels, as dominance rules ask for: what is open is met at its own least cost."""
     optimal = costs = 0.0
-    for seed in range(6):
+    for seed in range(4):
         table = random_table(np.random.default_rng(seed), [(4, 2), (3, 3)], share=0.3, level=0.4)
         if table.primary.any() and unmet(table, ~table.fixed).all:
             optimal += suppress_cells(table, None, Clock(None)).cost
@@ -298,7 +298,7 @@ def test_the_search_begins_with_them_where_relations_are_many(seed, monkeypatch)
     assert not plain_short(table, found.suppressed)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_optimum_where_relations_run_in_circles(seed, monkeypatch):
     """It is that of another optimiser, without rows of implied relations."""
     generator = np.random.default_rng(seed)
@@ -326,7 +326,7 @@ def test_the_optimum_where_a_cell_was_decided_twice(seed):
 def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):
     monkeypatch.setattr(steering, "TRIES_WITHOUT_LIMIT", 10)
     reached = 0
-    for seed in range(5):
+    for seed in range(3):
         table, told = circled(seed), []
         patterns = search(table)
         found = patterns.start(Clock(None), told.append)
@@ -340,7 +340,7 @@ def test_every_try_that_is_told_of_protects_and_is_no_dearer(monkeypatch):
         assert near is None or not plain_short(table, near)
         thinned = patterns.thinned(~table.fixed, table.cost, Clock(None))
         assert not plain_short(table, thinned)
-    assert reached >= 3
+    assert reached >= 2
 
 
 def test_it_is_left_to_others_without_time_and_with_sliding_levels(monkeypatch):
