@@ -17,7 +17,6 @@ from refusals import refusal
 from small_files import NAMES, survey, write_pair
 
 from linkrisk import Cancel, fit, mask, risk, sweep
-from linkrisk.datasets.masking.registry import masking_method
 from linkrisk.solver.risk_utility import course as sweep_course
 from linkrisk.solver.risk_utility.maskings import maskings_of
 from linkrisk.solver.risk_utility.runs import Status, SweepRun, il1s_of_all
@@ -90,17 +89,10 @@ def test_categories_by_a_schema(tmp_path):
     (tmp_path / "schema.json").write_text(json.dumps(schema), encoding="utf-8")
     where = {"schema": tmp_path / "schema.json"}
     (run,) = sweep(tmp_path / "original.csv", ["pram change=0.3 + noise percent=50"], **where, **QUICK).runs
-    methods = [
-        f"{text} schema={tmp_path / 'schema.json'}" for text in ("pram change=0.3", "noise percent=50")
-    ]
+    methods = [f"{text} schema={where['schema']}" for text in ("pram change=0.3", "noise percent=50")]
     mask(tmp_path / "original.csv", methods, seed=run.seed).write(tmp_path / "masked.csv")
-    found = fit(
-        tmp_path / "original.csv",
-        tmp_path / "masked.csv",
-        aggregator="weighted-mean,owa",
-        time_limit=None,
-        **where,
-    )
+    both = tmp_path / "original.csv", tmp_path / "masked.csv"
+    found = fit(*both, aggregator="weighted-mean,owa", time_limit=None, **where)
     assert [own.linked for own in run.families] == [each.result.linked for each in found.families]
     assert run.loss is None, "IL1s does not see what became of categories"
     assert run.finding("information-loss", "pmse").value > 0
@@ -153,9 +145,8 @@ def test_the_seed_changes_the_masking(original, swept):
 def test_il1s_of_all_attributes_counts_those_that_are_left_alone(original):
     frame = pd.read_csv(original)
     masked = mask(frame, "noise percent=60 attributes=age", seed=1).table
-    loss = risk(frame, masked, measures="information-loss", aggregator="owa", time_limit=None)[
-        "information-loss"
-    ]
+    found = risk(frame, masked, measures="information-loss", aggregator="owa", time_limit=None)
+    loss = found["information-loss"]
     by_hand = (frame - masked).abs().mean() / (np.sqrt(2) * frame.std())
     assert il1s_of_all(loss) == pytest.approx(by_hand.mean(), rel=1e-12)
     assert loss.numeric.il1s == pytest.approx(by_hand["age"], rel=1e-12)
@@ -163,9 +154,8 @@ def test_il1s_of_all_attributes_counts_those_that_are_left_alone(original):
 
 def test_every_loss_of_a_release_can_be_asked_for():
     random = np.random.default_rng(3)
-    frame = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"]).assign(
-        c=random.integers(3, size=60)
-    )
+    frame = pd.DataFrame(random.normal(size=(60, 2)), columns=["a", "b"])
+    frame["c"] = random.integers(3, size=60)
     masked = frame + random.normal(size=(60, 3)) * [0.1, 0.1, 0.0]
     masked["c"] = random.permutation(frame["c"])
     masked.loc[0, "a"] = np.nan
@@ -195,11 +185,8 @@ def test_the_table(swept):
     assert (done["loss"] == done["il1s_of_all"]).all()
     assert (done["pareto"] == [swept.places[text] for text in done.index]).all()
     assert frame.loc["microaggregation k=40", "reason"] == swept.runs[-1].reason
-    assert (
-        frame.drop(columns=["name", "status", "reason", "pareto"])
-        .dtypes.map(pd.api.types.is_numeric_dtype)
-        .all()
-    )
+    kinds = frame.drop(columns=["name", "status", "reason", "pareto"]).dtypes
+    assert kinds.map(pd.api.types.is_numeric_dtype).all()
 
 
 def test_json_is_strict_and_can_be_read_again(swept):
@@ -228,12 +215,7 @@ def test_a_family_that_one_masking_has_not_been_measured_for_may_link_anything(s
     [
         (["microaggregation k=40,50"], {}, "none of the 2 maskings can be measured; microaggregation k=40: "),
         (["noise percent=5 attributes=wage"], {}, "the masking cannot be measured; noise percent=5"),
-        ([], {}, "there is no masking to sweep; give methods, such as 'microaggregation k=2..20'"),
-        (
-            ["noise percent=5"],
-            {"loss": "pmse", "measures": "held-out"},
-            "a loss needs the measure information-loss: add it to measures",
-        ),
+        (["M4-33"], {"loss": "pmse", "measures": "held-out"}, "a loss needs the measure information-loss:"),
     ],
 )
 def test_what_is_refused(original, maskings, options, message):
@@ -244,14 +226,11 @@ def test_folders_that_are_refused(original, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match=r"folder='.*file' is a file; give the name of a folder"):
         sweep(original, ["noise percent=5"], folder=tmp_path / "file", **QUICK)
-    with pytest.raises(
-        UsageError, match=r"folder='.*' cannot be made: no such file or directory; give another"
-    ):
+    with pytest.raises(UsageError, match=r"folder='.*' cannot be made: no such file or directory; give"):
         sweep(original, ["noise percent=5"], folder=tmp_path / "no" / "where", **QUICK)
 
 
 def test_a_method_that_was_made_in_python_is_as_good_as_its_text(original):
-    assert masking_method("noise percent=60").percent == 60.0
     found = sweep(pd.read_csv(original), maskings_of(["noise percent=60"]), **QUICK)
     assert numbers(found) == numbers(sweep(Path(original), ["noise percent=60"], **QUICK))
 

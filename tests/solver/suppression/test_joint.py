@@ -33,13 +33,10 @@ def least(frame, k, costs):
     best = None
     for age, town in product(range(3), range(2)):
         coded = frame.copy()
-        for name, hierarchy, level in (("age", AGE, age), ("town", TOWN, town)):
-            coded[name] = coded[name].map(
-                dict(zip(hierarchy.levels[0], hierarchy.levels[level], strict=True))
-            )
-        places = [
-            (row, name) for row in range(len(frame)) for name in frame if isinstance(coded.at[row, name], str)
-        ]
+        for name, levels, level in (("age", AGE.levels, age), ("town", TOWN.levels, town)):
+            coded[name] = coded[name].map(dict(zip(levels[0], levels[level], strict=True)))
+        every = product(range(len(frame)), frame)
+        places = [(row, name) for row, name in every if isinstance(coded.at[row, name], str)]
         for size in range(len(places) + 1):
             for taken in combinations(places, size):
                 trial = coded.copy()
@@ -63,14 +60,8 @@ def least(frame, k, costs):
 )
 def test_it_is_what_trying_everything_finds(rows, k, weight):
     frame = pd.DataFrame(rows, columns=["age", "town"]).astype(object)
-    asked = {
-        "problem": "joint",
-        "keys": ["age", "town"],
-        "k": k,
-        "hierarchies": [AGE, TOWN],
-        "cost": "priority",
-        "priorities": {"town": weight},
-    }
+    asked = {"problem": "joint", "keys": ["age", "town"], "k": k, "hierarchies": [AGE, TOWN]}
+    asked |= {"cost": "priority", "priorities": {"town": weight}}
     best = least(frame, k, {"age": 1.0, "town": weight})
     if best is None:
         with pytest.raises(FormulationError, match="no level of recoding leaves every record"):
@@ -78,9 +69,7 @@ def test_it_is_what_trying_everything_finds(rows, k, weight):
         return
     result = suppress(frame, **asked)
     assert result.cost == pytest.approx(best, abs=1e-5)
-    assert result.proven
-    assert result.bound == result.cost
-    assert result.recounted == 0
+    assert (result.bound, result.proven, result.recounted) == (result.cost, True, 0)
     assert result.table.groupby(["age", "town"], dropna=False).size().min() >= k
 
 
@@ -180,11 +169,7 @@ def test_groups_are_called_by_the_labels_of_their_codes_and_not_by_those_of_code
 
 def test_masking_takes_labels_of_codes_from_the_schema_too():
     frame = pd.DataFrame({"area": [1, 1, 1, 1, 2, 2, 3], "pay": range(7)})
-    said = {
-        "name": "area",
-        "role": "key",
-        "scale": "nominal",
-        "labels": {"1": "Wien", "2": "Tirol", "3": "Kärnten"},
-    }
+    labels = {"1": "Wien", "2": "Tirol", "3": "Kärnten"}
+    said = {"name": "area", "role": "key", "scale": "nominal", "labels": labels}
     found = mask(frame, "global-recoding categories=2 attributes=area", schema={"attributes": [said]})
     assert list(found.labels["area"].values()) == ["Wien", "Tirol, Kärnten"]

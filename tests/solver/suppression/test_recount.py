@@ -60,10 +60,7 @@ def least(codes, k, missing, cost, kept):
 
 
 def some_frame(records, keys, levels=3):
-    random = np.random.default_rng(3)
-    codes = np.minimum(
-        random.integers(0, levels, (records, keys)), random.integers(0, levels, (records, keys))
-    )
+    codes = np.random.default_rng(3).integers(0, levels, (2, records, keys)).min(axis=0)
     return pd.DataFrame(codes, columns=list("abcd")[:keys])
 
 
@@ -77,15 +74,8 @@ def test_it_is_what_trying_everything_finds(missing, codes, k, chance):
     names = list("abcd"[: codes.shape[1]])
     cost = [chance.randint(0, 3) for _ in names]
     kept = [at for at in range(len(names)) if chance.random() < 0.2]
-    asked = {
-        "problem": "recount",
-        "keys": names,
-        "k": k,
-        "missing": missing,
-        "cost": "priority",
-        "priorities": dict(zip(names, cost, strict=True)),
-        "untouched": [names[at] for at in kept],
-    }
+    asked = {"problem": "recount", "keys": names, "k": k, "missing": missing, "cost": "priority"}
+    asked |= {"priorities": dict(zip(names, cost, strict=True)), "untouched": [names[at] for at in kept]}
     best = least(codes, k, missing, cost, kept)
     if best is None:
         with pytest.raises(FormulationError, match=r"fewer than \d records"):
@@ -161,8 +151,7 @@ def test_neighbourhoods_find_what_diving_does_not(monkeypatch):
     monkeypatch.setattr(steering, "WHOLE_AT_ONCE", 0)  # the whole is not tried at once
     monkeypatch.setattr(steering, "FIRST_WHOLE_SECONDS", 0.2)
     around = suppress(frame, problem="recount", k=3)
-    assert best.proven
-    assert around.proven
+    assert best.proven is around.proven is True
     assert around.cost == best.cost
 
 
@@ -193,9 +182,8 @@ def test_every_combination_of_so_many_keys_has_k_records(missing, seed, k, dimen
     random = np.random.default_rng(seed)
     frame = pd.DataFrame(random.integers(0, 4, (25, 4)), columns=FOUR).astype("Int64")
     frame = frame.mask(random.random(frame.shape) < 0.05)
-    found = suppress(
-        frame, keys=FOUR, k=k, dimension=dimension, problem="recount", missing=missing, time_limit=None
-    )
+    asked = {"keys": FOUR, "k": k, "dimension": dimension, "problem": "recount", "missing": missing}
+    found = suppress(frame, **asked, time_limit=None)
     assert least_frequent(found.table, dimension, anything=missing != "own-category") >= k
     assert found.recounted == 0
     gone = found.table.isna() & frame.notna()

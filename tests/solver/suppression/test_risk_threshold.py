@@ -26,7 +26,7 @@ def risk_of(frame, part):
     return posterior_risk(f, total)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(records=st.lists(rows, min_size=1, max_size=9), threshold=st.sampled_from([0.05, 0.1, 0.2, 0.5]))
 def test_the_fewest_values_by_the_definition(records, threshold):
     """Every part of a record that is riskier loses a value, and no fewer values would do."""
@@ -43,9 +43,7 @@ def test_the_fewest_values_by_the_definition(records, threshold):
             if all(set(some) & set(part) for part in sets)
         )
     result = suppress(frame, keys=KEYS, risk=threshold, weight="w")
-    assert result.proven
-    assert result.cells == result.bound == fewest
-    assert result.recounted == 0
+    assert (result.cells, result.bound, result.proven, result.recounted) == (fewest, fewest, True, 0)
     assert result.unsafe == int(np.any(list(risky.values()), axis=0).sum())
 
 
@@ -65,10 +63,5 @@ def test_francdat():
     keys = ["Key1", "Key2", "Key3", "Key4"]
     counts = unsafe(frame, keys=keys, risk=0.01, weight="w")
     result = suppress(frame, keys=keys, risk=0.01, weight="w")
-    assert result.proven
-    assert result.recounted == 0
-    risky = posterior_risk(
-        frame.groupby(keys)["w"].transform("size").to_numpy(float),
-        frame.groupby(keys)["w"].transform("sum").to_numpy(float),
-    )
-    assert counts.checked[0].records == int((risky > 0.01).sum()) > 0
+    assert (result.proven, result.recounted) == (True, 0)
+    assert counts.checked[0].records == int((risk_of(frame, keys) > 0.01).sum()) > 0
