@@ -51,6 +51,7 @@ def difference(here: Stamp, there: Stamp) -> str | None:
     return None
 
 
+@functools.cache
 def _version(name: str, *, missing: str = "not installed") -> str:
     try:
         return importlib.metadata.version(name)

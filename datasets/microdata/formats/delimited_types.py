@@ -176,7 +176,9 @@ def _numbers(cells: Any) -> tuple[npt.NDArray[Any], bool] | None:
     from pyarrow import compute
 
     known = _without_marks(cells)
-    for kind in (pyarrow.int64(), pyarrow.float64()):
+    first = known[0].as_py() if len(known) else None
+    fraction = first is not None and "." in first  # a cast to whole numbers would fail
+    for kind in [pyarrow.float64()] if fraction else [pyarrow.int64(), pyarrow.float64()]:
         try:
             made = compute.cast(known, kind)
         except pyarrow.ArrowInvalid:
