@@ -128,9 +128,9 @@ def said(caplog, level):
 
 
 def test_phases_improvements_and_the_end(caplog):
-    # A search that an earlier test has not waited for may still have something to say, and start threads: what
-    # is said before the first phase of this one is not looked at. The threads themselves, not their numbers:
-    # a new one may get the number of one that has ended meanwhile.
+    # A search that an earlier test has not waited for may still have something to say, and start threads:
+    # what is said before the first phase of this one does not count. The threads themselves, not their
+    # numbers: a new one may get the number of one that has ended meanwhile.
     others = set(threading.enumerate()) - {threading.current_thread()}
     with (
         caplog.at_level(logging.DEBUG, logger="linkrisk"),
