@@ -26,11 +26,11 @@ class Range:
     whole: bool = False
     of: str = ""  # what is counted: ``seconds``
 
-    def has(self, value: object) -> bool:
+    def has(self, value: Any) -> bool:
         """Tell whether it is one of them."""
-        if isinstance(value, bool) or not isinstance(value, Integral if self.whole else Real):
-            return False
-        return self.least <= float(value) <= self.most and self.above < float(value) < self.below
+        number = isinstance(value, Integral if self.whole else Real) and not isinstance(value, bool)
+        # not as doubles: whole numbers may be larger than any
+        return bool(number and self.least <= value <= self.most and self.above < value < self.below)
 
     def __str__(self) -> str:
         """Describe them: ``a whole number of at least 1``."""

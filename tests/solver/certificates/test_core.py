@@ -21,6 +21,7 @@ from forgery_run import REFUSALS, honest_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import random_pattern, random_table
+from small_tables import frames_of
 
 from linkrisk import audit_table, fit, open_table
 from linkrisk.solver.certificates import core
@@ -150,29 +151,13 @@ def test_missing_values_and_categories(label, missing):
 # ---- tables
 
 
-def table_of(table, suppressed):
-    status = np.where(table.primary, "u", np.where(suppressed, "m", np.where(table.fixed, "z", "s")))
-    columns = {
-        "value": table.value,
-        "lower_protection": table.lower_level,
-        "upper_protection": table.upper_level,
-        "sliding_protection": table.sliding_level,
-        "lower_bound": table.lower,
-        "upper_bound": table.upper,
-    }
-    terms = table.relations.tocoo()
-    rows, cells = terms.coords
-    relations = pd.DataFrame({"relation": rows, "cell": cells, "coefficient": terms.data})
-    return pd.DataFrame({**columns, "status": status}), relations
-
-
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000), share=st.floats(0.2, 0.7), flip=st.booleans())
 def test_a_table_is_read_as_the_project_reads_it(tmp_path_factory, seed, share, flip):
     generator = np.random.default_rng(seed)
     table = random_table(generator, ((4, 4), (5, 5)), share=0.3)
     suppressed = random_pattern(generator, table, share)
-    cells, relations = table_of(table, suppressed)
+    cells, relations = frames_of(table, suppressed)
     certificate = json.loads(json.dumps(table_certificate(suppressed, certify(table, suppressed))))
     if flip:
         certificate["protected"] = not certificate["protected"]
