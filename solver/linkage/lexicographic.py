@@ -1,8 +1,8 @@
 """Count lexicographic attacks, which are limits of weighted distances.
 
 They compare one attribute first, and others only where it ties; or one rank of attribute distances. Weights
-that differ ever more approach this order, until doubles and ties (`formulations.linkage.ties`) cannot
-distinguish it. So a bound on distances does not cover these attacks, and they are counted separately.
+that differ ever more approach this order, until doubles and ties (`formulations.linkage.tie_tolerance`)
+cannot distinguish it. So a bound on distances does not cover these attacks, and they are counted separately.
 """
 
 from __future__ import annotations

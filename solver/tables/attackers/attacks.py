@@ -265,7 +265,7 @@ class Attacker:
         return found
 
     def most(self, attack: Attack) -> FloatArray:
-        """Bound the contribution of each suppressed cell, shape (n,) (see `formulations.tables.attacker`)."""
+        """Bound the contribution of each suppressed cell, shape (n,) (see `formulations.tables.reach`)."""
         multipliers = np.zeros(self._by_cell.shape[0])
         multipliers[attack.rows] = attack.multipliers
         goal = np.zeros(len(self._table))

@@ -4,7 +4,7 @@ A relation with one unknown cell discloses it. The remaining cells form the conn
 of cells and relations, which attackers can treat separately.
 
 A linear program with a warm start finds the ends of a range, and both its answers are recomputed: a point
-gives an inner bound, any multipliers of relations an outer one (`formulations.tables.attacker.reach`). Where
+gives an inner bound, any multipliers of relations an outer one (`formulations.tables.reach.reach`). Where
 the two agree the end is proven, whatever the optimiser reports.
 """
 
