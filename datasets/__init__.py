@@ -1,5 +1,5 @@
 """What comes in and goes out: microdata files, file pairs, named public data and masking methods.
 
-May import numpy, scipy, pandas and scikit-learn; never `linkrisk.solver`, and of `linkrisk.formulations` its
+May import numpy, scipy and pandas; never `linkrisk.solver`, and of `linkrisk.formulations` its
 decorator of compiled code only.
 """

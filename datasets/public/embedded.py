@@ -1,8 +1,13 @@
-"""Data that is installed: the breast cancer data of Wisconsin, and the default pair."""
+"""Data that is installed with linkrisk: breast cancer in Wisconsin, Iris, and the default pair.
+
+The files beside this one have the digits of UCI's and of Fisher's publication, as scikit-learn carries
+them, with names of columns.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,20 +17,18 @@ from linkrisk.datasets.masking.parameters import AttributeGroup
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 
 
+def embedded_file(name: str) -> Path:
+    """Say where the CSV file of an embedded data set is."""
+    return Path(__file__).with_name(f"{name}.csv")
+
+
 def load_wdbc() -> pd.DataFrame:
     """Load Breast Cancer Wisconsin (Diagnostic): 569 rows, the diagnosis (M or B) and 30 features.
 
     Columns are named and ordered as in the UCI documentation, for example radius_mean, radius_se and
-    radius_worst; scikit-learn leaves out the record id.
+    radius_worst; the record id is left out.
     """
-    # Imported here because scikit-learn takes about a second to import.
-    from sklearn.datasets import load_breast_cancer
-
-    bunch = load_breast_cancer()
-    names = [_uci_name(str(name)) for name in bunch.feature_names]
-    frame = pd.DataFrame(bunch.data, columns=pd.Index(names))
-    frame.insert(0, "diagnosis", np.where(bunch.target == 0, "M", "B"))
-    return frame
+    return _read("wdbc", "diagnosis")
 
 
 def load_iris() -> pd.DataFrame:
@@ -33,19 +36,16 @@ def load_iris() -> pd.DataFrame:
 
     The values are those of Fisher (1936). The file at UCI differs from them in rows 35 and 38.
     """
-    from sklearn.datasets import load_iris as load_bunch
-
-    bunch = load_bunch()
-    names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
-    frame = pd.DataFrame(bunch.data, columns=pd.Index(names))
-    frame["class"] = [f"Iris-{bunch.target_names[target]}" for target in bunch.target]
-    return frame
+    return _read("iris", "class")
 
 
-def _uci_name(name: str) -> str:
-    """Turn "mean radius", "radius error" and "worst radius" into radius_mean, radius_se, radius_worst."""
-    words = name.split()
-    return "_".join([*words[:-1], "se"] if words[-1] == "error" else [*words[1:], words[0]])
+def _read(name: str, label: str) -> pd.DataFrame:
+    """Read a file of ours, numbers but for one column, to the last digit, as not every parser does."""
+    names, *rows = (line.split(",") for line in embedded_file(name).read_text("ascii").splitlines())
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return pd.DataFrame(
+        {at: list(text) if at == label else np.array(text, np.float64) for at, text in columns}
+    )
 
 
 RECORDS = 400

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,7 +15,7 @@ from linkrisk.datasets.microdata.formats.r import R
 from linkrisk.datasets.microdata.formats.registry import read_table
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.values import plain
-from linkrisk.datasets.public.embedded import load_iris, load_wdbc
+from linkrisk.datasets.public.embedded import embedded_file, load_iris, load_wdbc
 from linkrisk.datasets.public.sources import SOURCES, Layout, Source, cached_file, download, is_cached
 
 
@@ -77,33 +76,30 @@ def _read_r_object(path: Path, source: Source) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Embedded:
-    """A data set that scikit-learn carries."""
+    """A data set that is installed with linkrisk."""
 
     title: str  # what it is
     origin: str  # who published it
     licence: str  # under which terms
     rows: int  # how many records it has
     load: Callable[[], pd.DataFrame]  # reads it
-    file: str  # its file inside `sklearn.datasets.data`
 
 
 EMBEDDED: Mapping[str, Embedded] = MappingProxyType(
     {
         "wdbc": Embedded(
             "Breast Cancer Wisconsin (Diagnostic): the diagnosis and 30 features of cell nuclei",
-            "UCI Machine Learning Repository, as carried by scikit-learn",
+            "UCI Machine Learning Repository: Wolberg, Mangasarian, Street and Street 1995",
             "CC BY 4.0 as stated by UCI",
             569,
             load_wdbc,
-            "breast_cancer.csv",
         ),
         "iris": Embedded(
             "Iris: lengths and widths of sepals and petals, values as in Fisher (1936)",
-            "Fisher 1936, as carried by scikit-learn",
+            "Fisher 1936; UCI Machine Learning Repository, two values corrected",
             "CC BY 4.0 as stated by UCI",
             150,
             load_iris,
-            "iris.csv",
         ),
     }
 )
@@ -163,7 +159,7 @@ def fetch(name: str) -> Path:
     """Make sure that the file of a data set is on this machine, and say where."""
     _check_name(name)
     if name in EMBEDDED:
-        return Path(str(files("sklearn.datasets.data") / EMBEDDED[name].file))
+        return embedded_file(name)
     source = SOURCES[name]
     return _local_file(source) or download(source)
 
@@ -175,7 +171,7 @@ def describe(name: str) -> Description:
         data = EMBEDDED[name]
         columns = tuple(str(column) for column in data.load().columns)
         return Description(
-            name, data.title, data.rows, columns, data.origin, data.licence, None, None, "scikit-learn"
+            name, data.title, data.rows, columns, data.origin, data.licence, None, None, "linkrisk"
         )
     source = SOURCES[name]
     return Description(

@@ -188,7 +188,7 @@ CATALOGUE = {
     ),
     "datasets": Command(
         "list, show and fetch named public data",
-        description="Named public data: carried by scikit-learn, read from the folder in LINKRISK_DATA, or "
+        description="Named public data: installed with linkrisk, read from the folder in LINKRISK_DATA, or "
         "downloaded with a hash check into the cache (LINKRISK_CACHE names another folder for it).",
     ),
     "datasets list": Command("name all data sets and where they come from", "services:list_datasets"),

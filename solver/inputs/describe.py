@@ -163,7 +163,7 @@ def data_set(result: Json) -> Document:
                 ("columns", f"{len(columns)}: {', '.join(columns)}"),
                 ("origin", result["origin"]),
                 ("licence", result["licence"]),
-                ("address", result["address"] or "none: it comes with scikit-learn"),
+                ("address", result["address"] or "none: it comes with linkrisk"),
                 ("local file", f"{file} in the folder LINKRISK_DATA" if file else "none needed"),
                 ("comes from", result["comes_from"]),
             )

@@ -260,9 +260,22 @@ def test_embedded_data(name: str) -> None:
     frame = registry.load(name)
     description = registry.describe(name)
     assert (len(frame), tuple(frame.columns)) == (description.rows, description.columns)
-    assert description.comes_from == "scikit-learn"
+    assert description.comes_from == "linkrisk"
     assert description.address is None
     assert registry.fetch(name).is_file()
+
+
+def test_embedded_data_to_the_digit() -> None:
+    """What scikit-learn carries, whose files are UCI's and Fisher's."""
+    carried = pytest.importorskip("sklearn.datasets")
+    wdbc, iris = carried.load_breast_cancer(), carried.load_iris()
+    ours, lengths = registry.load("wdbc"), registry.load("iris")
+    assert np.array_equal(ours.iloc[:, 1:].to_numpy(), wdbc.data)
+    assert ours["diagnosis"].tolist() == [
+        {"malignant": "M", "benign": "B"}[wdbc.target_names[one]] for one in wdbc.target
+    ]
+    assert np.array_equal(lengths.iloc[:, :4].to_numpy(), iris.data)
+    assert lengths["class"].tolist() == [f"Iris-{iris.target_names[one]}" for one in iris.target]
 
 
 @pytest.mark.skipif(not FOLDER, reason="needs public data: set LINKRISK_DATA to its folder")
