@@ -1,4 +1,5 @@
 # make demo   set everything up and run the worst-case attack on the embedded file pair
+# make docs   build the site of these pages in build/site
 # make test   set everything up and run style, types and tests; those in a browser need `apt-get install chromium`
 PYTHON ?= python3
 VENV := .venv
@@ -9,13 +10,18 @@ NEWEST := .venv-newest
 CORE := $(addprefix tests/solver/backends/test_,silence.py backend_answers.py linear_programs.py model_file.py separation.py) \
   $(addprefix tests/datasets/microdata/formats/test_,arrow.py excel.py foreign.py round_trips.py)
 
-.PHONY: demo test newest test-slow lint types compiled clean
+.PHONY: demo docs test newest test-slow lint types compiled clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
 
 test: lint types compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
+
+# The site, in build/site: tutorials are run, a broken link or formula is an error. It needs no network.
+docs: $(VENV)/.installed-docs
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs build/site
+	@echo "build/site/index.html"
 
 # What users get: not the pinned versions, but the newest ones that the ranges of pyproject.toml allow.
 newest:
@@ -45,6 +51,10 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	touch $@
 
 # Not by every process of the tests for itself, nor within the time of one of them.

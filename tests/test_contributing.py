@@ -87,17 +87,17 @@ STEPS = {
     ],
     "How to add a backend": [
         *("solver/backends/cvxpy_scipy.py", "solver/backends/registry.py", "pyproject.toml"),
-        *("constraints.txt", "docs/backends.md"),
+        *("constraints.txt", "docs/methods/milp-engine.md"),
     ],
     "How to add an option": [
         *("solver/options/pair.py", "solver/options/worst_case.py", "solver/options/names.py"),
         *("solver/options/types.py", "solver/linkage/operations/evaluate.py", "solver/schemas/linkage.py"),
-        *("tests/golden/help-evaluate.txt", "docs/options.md"),
+        *("tests/golden/help-evaluate.txt", "docs/reference/options.md"),
     ],
     "How to add a masking method": [
         *("datasets/masking/parameters.py", "datasets/masking/truncation.py", "datasets/masking/registry.py"),
         *("tests/datasets/masking/test_truncation.py", "tests/datasets/masking/test_masking_registry.py"),
-        "docs/masking.md",
+        "docs/how-to/masking.md",
     ],
 }
 NEW = ("mean", "cvxpy_scipy", "truncation")

@@ -382,7 +382,7 @@ def paper_parameter(p: int) -> int:
 
     The paper only says that a larger p distorts more. Its meaning here is decided by its tables: at p = 8 the
     attributes with 6 to 9 categories hold next to nothing, and those with 12 to 25 still much. So p counts
-    categories that vanish, whatever the size of the range; see docs/masking.md.
+    categories that vanish, whatever the size of the range; see docs/how-to/masking.md.
     """
     if not 1 <= p <= _PAPER_PARAMETERS:
         raise DataError(f"p is {p}; it must be a whole number from 1 to {_PAPER_PARAMETERS}")

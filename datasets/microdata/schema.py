@@ -345,7 +345,7 @@ class Schema:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, dictionaries and text, ready for JSON or TOML (docs/schema.md)."""
+        """Return plain lists, dictionaries and text, ready for JSON or TOML (docs/how-to/schema.md)."""
         return {"attributes": [attribute_row(vars(attribute)) for attribute in self.attributes]}
 
     @classmethod

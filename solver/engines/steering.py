@@ -2,8 +2,8 @@
 
 None of these numbers can make an answer wrong: they decide how soon it is found. Each line says what it
 trades. Durations are seconds, or units of work where these are limited (`Clock.now`). Where a line does not
-say how a number was chosen, there is no record of it but `docs/benchmarks.md`, whose figures were measured
-with all of them as they are here.
+say how a number was chosen, there is no record of it but `docs/results/benchmarks.md`, whose figures were
+measured with all of them as they are here.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Definition 3 of paper 004: P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic
 probability is P'. With the mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and
-``P'(i) = sum_{A with i} m(A) / |A|``. The proofs of what is used here are in docs/risk-reidentification.md:
+``P'(i) = sum_{A with i} m(A) / |A|``. Proofs are in docs/methods/risk-reidentification.md:
 
 - P' is compatible with P if and only if there is a coupling ``J(t, i) >= 0`` with rows that sum to P,
   columns that sum to P', and no entry of a row above its diagonal, ``J(t, i) <= J(t, t)``: n^2 numbers

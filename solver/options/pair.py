@@ -110,8 +110,8 @@ class Categories:
         None,
         "JSON or TOML file that says what the columns are: roles, scales, categories, missing codes",
         FILE,
-        doc="what the columns are (docs/schema.md): roles, scales, categories, missing codes, weights, "
-        "strata",
+        doc="what the columns are (docs/how-to/schema.md): roles, scales, categories, missing codes, "
+        "weights, strata",
         label="Schema",
     )
     masking: Masking = option(

@@ -47,7 +47,7 @@ FileOrResult: TypeAlias = TableLike | Result | Mapping[str, Any]
 """A file, or what `report` can be made of: a result, its JSON, or a file with that."""
 
 SchemaLike: TypeAlias = str | Path | Mapping[str, Any] | Schema
-"""What the columns are (docs/schema.md): a file, a mapping as `Schema.from_dict` reads it, or a schema."""
+"""What the columns are (docs/how-to/schema.md): a file, a mapping for `Schema.from_dict`, or a schema."""
 
 
 @runtime_checkable

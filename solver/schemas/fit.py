@@ -83,7 +83,7 @@ class Problem(Solved):
     masking: NotRequired[
         Annotated[
             list[str],
-            key("known masking methods; [`inferred`](categorical.md#recodings-that-the-files-show)"),
+            key("known masking methods; `inferred`"),
         ]
     ]
     recodings: NotRequired[Annotated[list[dict[str, Any]], key("what these can have made of each category")]]
@@ -97,7 +97,7 @@ class Done(TypedDict):
     time_limit: Annotated[float | None, key("in seconds; null without one")]
     work_limit: NotRequired[Annotated[float, key("in units of work")]]
     work: NotRequired[Annotated[float, key("units that were done")]]
-    workers: NotRequired[Annotated[Workers, key("where [others were to work](cluster.md)")]]
+    workers: NotRequired[Annotated[Workers, key("where others were to work")]]
     command: Annotated[str | None, key("the command line")]
     linkrisk: Annotated[str, key("version of this program")]
 
@@ -114,7 +114,7 @@ class Ends(TypedDict):
     ]
     weighted_links_upper_bound: NotRequired[Annotated[float, key("and its bound", public=True)]]
     confidence: NotRequired[
-        Annotated[float, key("where [samples](samples.md) were searched: that of the limits", public=True)]
+        Annotated[float, key("where samples were searched: that of the limits", public=True)]
     ]
     linked_confidence_limit: NotRequired[Annotated[int, key("no parameters link more records", public=True)]]
     linked_lower_limit: NotRequired[
@@ -206,7 +206,7 @@ class FamilyFit(Problem, Ends, Done):
     records: Annotated[int, key("that have a partner", public=True)]
     linked: Annotated[int, key("records whose partner is strictly nearest: the attack, counted", public=True)]
     linked_upper_bound: Annotated[int, key("no parameters link more", public=True)]
-    status: Annotated[Ending, key("see [statuses](milp-engine.md#statuses)", public=True)]
+    status: Annotated[Ending, key("how the search ended", public=True)]
     limit: Annotated[Limit, key("what was hit, or null", public=True)]
     parameters: Annotated[
         dict[str, Any], key("`weights`, `measure` (and `moebius`) or `matrix`: see the aggregator's page")
@@ -238,9 +238,7 @@ class FamilyFit(Problem, Ends, Done):
     ]
     strata: NotRequired[Annotated[dict[str, Strata], key("by code")]]
     sampling: NotRequired[Annotated[Sampling, key("where samples were searched: what the limit rests on")]]
-    parts: NotRequired[
-        Annotated[Parts, key("where the bound is a [sum over parts](exact-engine.md#parts-of-a-file)")]
-    ]
+    parts: NotRequired[Annotated[Parts, key("where the bound is a sum over parts")]]
     notes: Annotated[list[str], key("what else you should know, in sentences")]
     engine: EngineName
     backend: Annotated[str | None, key("of `milp`; null with `exact`")]

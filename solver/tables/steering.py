@@ -70,7 +70,7 @@ ROUNDS_OF_MANY_CELLS = 6  # rounds of moving many cells at once, at most: they s
 # share of the time for finding the levels reachable against insiders that no option names
 INSIDER_REACH_SHARE = 0.25
 COUNT_REACH_SHARE = 0.3  # share of the time for finding the reachable levels
-# cells up to which the exact search is the default: its bound closes, but takes long (docs/tables-large.md)
+# cells up to which the exact search is the default: its bound closes, but takes long
 OPTIMAL_CELLS = 3000
 AUDIT_SECONDS_AFTER_STOP = 5.0  # seconds of the audit after Ctrl-C
 # shares of the audit: its part of the time limit, how far it may exceed that, its least seconds, and its

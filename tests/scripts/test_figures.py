@@ -18,7 +18,7 @@ from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
 STAMPS = [(page.name, stamp) for page in PAGES for stamp in stamps(page.read_text(encoding="utf-8"))]
 RECORD = json.loads((DOCS / "figures" / "d11_table2.json").read_text(encoding="utf-8"))
 
@@ -93,7 +93,7 @@ def test_a_stamp_says_what_is_outdated(monkeypatch):
 
 
 def test_table_2_is_that_of_its_record():
-    page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    page = (DOCS / "results" / "reproductions.md").read_text(encoding="utf-8")
     assert "\n".join(table2.table(RECORD["draws"], RECORD["records"])) in page
     assert stamps(RECORD["stamp"])[0] in stamps(page)
 

@@ -177,8 +177,8 @@ def ruled_out(records: int, stage: Stage, found: Fraction, having: int, counts: 
 
     The number of linked records in the sample is hypergeometric; by stratum its spread is at most that of a
     binomial one (Hoeffding 1956, 1963). Weights between 0 and 1 are bounded by ``E (t - X)_+``.
-    docs/samples.md has the proofs. `found` is in weights of the heaviest record; with `counts` all records
-    weigh the same.
+    docs/how-to/large-files.md has the proofs. `found` is in weights of the heaviest record; with `counts`
+    all records weigh the same.
     """
     sample, share = len(stage.blocks), stage.share
     if having > records - sample + found:  # a record beyond the bound of the sample is outside of it

@@ -112,7 +112,7 @@ def decimal(cell: str | float) -> Fraction | None:
 
 
 class Bounds:
-    """Public bounds of cells, and the protection levels of sensitive ones (docs/tables.md)."""
+    """Public bounds of cells, and the protection levels of sensitive ones (docs/methods/tables.md)."""
 
     def __init__(self, table: Table) -> None:
         self.value = table.column("value", Fraction(0))

@@ -86,7 +86,7 @@ def certify(
     reached: BoolArray | None = None,
     parts: Sequence[ProvenSearch | IndexArray] = (),
 ) -> dict[str, Any]:
-    """The certificate of a search of all records, ready for JSON; docs/certificate.md describes it.
+    """The certificate of a search of all records, ready for JSON; docs/methods/certificates.md describes it.
 
     `parameters` link `linked` records, those of `reached` where it is known: no proof is tried for less.
     `seconds` are for all of it but reading the records; when they are too few, the certificate's ``bound`` is

@@ -83,7 +83,7 @@ def test_the_guess_is_taken_by_the_other_commands(capsys):
 
 
 def test_the_page_shows_what_is_printed(capsys):
-    page = (Path(__file__).parents[3] / "docs" / "schema.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "schema.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
     (_, source), (_, described), (_, guessed), (_, corrected), (_, fitted) = blocks[:5]
     exec(compile(source, "schema.md", "exec"), {})

@@ -292,7 +292,7 @@ def test_the_command_says_how_long_it_took(cold, capsys):
 
 def test_the_pages_name_one_figure():
     text = r"`python -m solver compile`\s+does\s+it\s+beforehand[^.]*?\((\d+)\s+s\s+of\s+one\s+processor"
-    pages = ("README.md", "docs/guide.md")
+    pages = ("README.md", "docs/start/five-minutes.md")
     figures = [re.findall(text, (ROOT / page).read_text("utf-8")) for page in pages]
     assert figures[0] == figures[1]
     assert len(figures[0]) == 1

@@ -259,7 +259,7 @@ def test_many_records_are_left_out_of_the_json(monkeypatch):
         assert all(written[name] is None for name in result.per_record)
 
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "risk-keys.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "methods" / "risk-keys.md"
 
 
 def test_the_worked_example_is_true(tmp_path, monkeypatch, capsys):

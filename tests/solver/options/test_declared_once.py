@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
 import re
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -101,27 +99,3 @@ def test_the_form_of_every_command_asks_for_it(command, tmp_path, monkeypatch):
         assert "--shoe-size 41.5" in shown.command
         field.set_value(43)
         assert "--shoe-size" not in shown.command
-
-
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "options.md"
-
-HEAD = """# Options of commands and functions
-
-What each can be asked, on the command line and in Python: made from the declarations
-that help and keywords come from.
-"""
-
-
-def page() -> str:
-    parts = [HEAD]
-    for command, place in DECLARED.items():
-        module, _, name = place.partition(":")
-        parts.append(f"## `{command}`\n\n{table(getattr(import_module(module), name))}\n")
-    return "\n".join(parts)
-
-
-def test_the_page_of_options_is_as_they_are_declared() -> None:
-    """LINKRISK_UPDATE_GOLDEN=1 writes it anew."""
-    if os.environ.get("LINKRISK_UPDATE_GOLDEN"):
-        PAGE.write_text(page(), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page()

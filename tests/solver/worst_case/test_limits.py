@@ -463,5 +463,5 @@ def test_work_of_an_optimiser_is_not_counted():
 
 
 def test_a_unit_is_what_the_guide_says():
-    page = (PROGRAM.parents[2] / "docs" / "guide.md").read_text(encoding="utf-8")
+    page = (PROGRAM.parents[2] / "docs" / "start" / "five-minutes.md").read_text(encoding="utf-8")
     assert f"{UNIT / 1e6:.0f} million operations" in page

@@ -98,7 +98,7 @@ def test_a_two_that_became_one_would_be_known():
 
 @pytest.mark.parametrize("base", [2, 3])
 def test_no_rounded_count_is_given_away_by_the_base(base):
-    """A cell and all totals that it is in can be one more than is published: docs/tables-rounding.md."""
+    """A cell and all its totals can be one more than is published: docs/methods/tables-perturbation.md."""
     for seed in (1, 2, 3, 5):
         made = table_of(seed, 2)
         result = round_table(made, base=base)
