@@ -61,11 +61,9 @@ def test_what_python_examples_import_is_there(page: Path) -> None:
 
 @everywhere
 def test_python_examples_import_from_the_front_door(page: Path) -> None:
-    """Those of who adds something to linkrisk itself are in CONTRIBUTING."""
+    """Those of who adds something to linkrisk itself are in extend.md."""
     deep = r"^(?:>>> )?(?:from|import) linkrisk\.(?:solver|formulations|datasets)\b"
-    assert page.name == "CONTRIBUTING.md" or not re.search(
-        deep, page.read_text(encoding="utf-8"), re.MULTILINE
-    )
+    assert page.name == "extend.md" or not re.search(deep, page.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
@@ -113,6 +111,8 @@ def test_links_lead_to_existing_files_and_headings(page):
     for target in links(page):
         name, _, anchor = target.partition("#")
         there = (page.parent / name).resolve() if name else page
+        if there in MADE:  # when the site is built
+            continue
         if not there.exists() or (anchor and anchor not in anchors(there)):
             broken.append(target)
     assert broken == []
@@ -260,7 +260,13 @@ def test_python_prints_what_is_shown(name):
 @pytest.mark.usefixtures("linked")
 def test_the_linker_of_the_page_works():
     """The code under "How to add a linker", as it stands there."""
-    source = said("linkers").split("## How to add a linker")[1].split("```python\n")[1].split("```")[0]
+    source = (
+        (DOCS / "how-to/extend.md")
+        .read_text(encoding="utf-8")
+        .split("## How to add a linker")[1]
+        .split("```python\n")[1]
+        .split("```")[0]
+    )
     printed = run_python(
         "from linkrisk import link\n"
         "from linkrisk.solver.linkage.linker import LearnedLinker, Linker\n"

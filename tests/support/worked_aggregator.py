@@ -1,4 +1,4 @@
-"""The aggregator that CONTRIBUTING.md works out, put where its text says.
+"""The aggregator that docs/how-to/extend.md works out, put where its text says.
 
 As a plug-in of pytest (``-p worked_aggregator``) it does so before the tests of aggregators are read, so that
 they run on it as on those of the product.
@@ -27,6 +27,7 @@ from linkrisk.solver.certificates.core import families
 from linkrisk.solver.options import names
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "how-to" / "extend.md"
 NAME = "mean-and-ends"
 AS_PLUGIN = "worked_aggregator"
 HEADING = "How to add an aggregator"
@@ -35,8 +36,8 @@ _for_this_run = ExitStack()
 
 
 def text_of(heading: str) -> str:
-    """A section of CONTRIBUTING.md."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    """A section of the page."""
+    text = PAGE.read_text(encoding="utf-8")
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
     (found,) = [section for section in sections if section.startswith(f"{heading}\n")]
     return found
@@ -56,7 +57,7 @@ def as_module(name: str, code: str) -> types.ModuleType:
     """Run code as the module that the text calls it; others can import it from then on."""
     module = types.ModuleType(name)
     sys.modules[name] = module
-    exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)
+    exec(compile(code, PAGE.name, "exec"), module.__dict__)
     return module
 
 
@@ -70,7 +71,7 @@ def placed(folder: Path) -> Iterator[None]:
     aggregators.__path__.append(str(folder))
     AGGREGATORS[NAME] = load_aggregator(line[1])
     for home, added in zip((families, rounded), code[1:3], strict=True):
-        exec(compile(added, "CONTRIBUTING.md", "exec"), home.__dict__)
+        exec(compile(added, PAGE.name, "exec"), home.__dict__)
     offered = Option.names
 
     def with_ours(option: Option) -> tuple[str, ...]:
@@ -91,12 +92,12 @@ def placed(folder: Path) -> Iterator[None]:
 def make_case() -> aggregator_cases.Case:
     """Run step 4 in the two files that it names; the case that it adds."""
     *_, family, case = code_of(HEADING)
-    exec(compile(family, "CONTRIBUTING.md", "exec"), brute_optimum.__dict__)
+    exec(compile(family, PAGE.name, "exec"), brute_optimum.__dict__)
     lines = ast.parse(case)
     line = lines.body.pop()
     assert isinstance(line, ast.Expr)
-    exec(compile(lines, "CONTRIBUTING.md", "exec"), aggregator_cases.__dict__)
-    return eval(compile(ast.Expression(line.value), "CONTRIBUTING.md", "eval"), aggregator_cases.__dict__)
+    exec(compile(lines, PAGE.name, "exec"), aggregator_cases.__dict__)
+    return eval(compile(ast.Expression(line.value), PAGE.name, "eval"), aggregator_cases.__dict__)
 
 
 def environment() -> dict[str, str]:

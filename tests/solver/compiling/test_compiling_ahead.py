@@ -288,11 +288,3 @@ def test_the_command_says_how_long_it_took(cold, capsys):
     assert cli.main(["compile"]) == 0
     assert re.fullmatch(r"compiled: \d+ s\n", capsys.readouterr().out)
     assert cold.compiled == [*AGGREGATORS, CERTIFICATES, MASKING, LINKAGE, RISK, TABLES]
-
-
-def test_the_pages_name_one_figure():
-    text = r"`python -m solver compile`\s+does\s+it\s+beforehand[^.]*?\((\d+)\s+s\s+of\s+one\s+processor"
-    pages = ("README.md", "docs/start/five-minutes.md")
-    figures = [re.findall(text, (ROOT / page).read_text("utf-8")) for page in pages]
-    assert figures[0] == figures[1]
-    assert len(figures[0]) == 1

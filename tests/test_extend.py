@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md do what its text says of them."""
+"""The examples of docs/how-to/extend.md do what its text says of them."""
 
 from __future__ import annotations
 
@@ -82,8 +82,7 @@ STEPS = {
         "formulations/linkage/aggregators/mean_and_ends.py",
         *("formulations/linkage/aggregators/registry.py", "solver/options/names.py"),
         *("solver/certificates/core/families.py", "solver/certificates/checking/rounded.py"),
-        *("tests/support/brute_optimum.py", "tests/support/aggregator_cases.py", "docs/mean-and-ends.md"),
-        "docs/index.md",
+        *("tests/support/brute_optimum.py", "tests/support/aggregator_cases.py", "docs/methods/distances.md"),
     ],
     "How to add a backend": [
         *("solver/backends/cvxpy_scipy.py", "solver/backends/registry.py", "pyproject.toml"),
@@ -92,7 +91,7 @@ STEPS = {
     "How to add an option": [
         *("solver/options/pair.py", "solver/options/worst_case.py", "solver/options/names.py"),
         *("solver/options/types.py", "solver/linkage/operations/evaluate.py", "solver/schemas/linkage.py"),
-        *("tests/golden/help-evaluate.txt", "docs/reference/options.md"),
+        "tests/golden/help-evaluate.txt",
     ],
     "How to add a masking method": [
         *("datasets/masking/parameters.py", "datasets/masking/truncation.py", "datasets/masking/registry.py"),
@@ -195,7 +194,7 @@ def test_the_worked_backend_solves_a_model(monkeypatch):
 def test_the_worked_masking_method_cuts(monkeypatch):
     declared, code = code_of("How to add a masking method")
     made = dict(vars(parameters))
-    exec(compile(declared, "CONTRIBUTING.md", "exec"), made)
+    exec(compile(declared, "extend.md", "exec"), made)
     monkeypatch.setattr(parameters, "TruncationParameters", made["TruncationParameters"], raising=False)
     truncation = as_module("linkrisk.datasets.masking.truncation", code).Truncation
     frame = pd.DataFrame({"age": [14, 15, 25, 26], "town": list("abca")})
