@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ author = "the linkrisk developers"
 version = release = __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc", "sphinx_copybutton"]
 exclude_patterns = ["**.ipynb_checkpoints"]
+templates_path = ["_templates"]
 nitpicky = False
 keep_warnings = True
 
@@ -43,10 +45,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"linkrisk {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_sidebars = {"**": ["contents.html"]}
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options: dict[str, Any] = {
     "navbar_align": "left",
+    "navbar_center": [],
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -63,7 +67,24 @@ def _math(translator: Any, node: Any, *, block: bool) -> None:
     raise nodes.SkipNode
 
 
+INSIDE = r"(?:start|tutorials|how-to|methods|reference|results|schemas|figures|pictures|gallery)/"
+OUTWARD = re.compile(rf"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!\.|{INSIDE})([^)\s#]+)[^)\s]*\)")
+
+
+def _name_files_of_the_repository(app: Sphinx, name: str, source: list[str]) -> None:
+    """Links to files outside of these pages lead nowhere on a site: say where they are instead."""
+    source[0] = OUTWARD.sub(r"\1 (`\2` in the repository)", source[0])
+
+
+def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """What scikit-learn gives every estimator is explained there."""
+    inherited = name.endswith("_request") or name == "get_metadata_routing"
+    return True if inherited else None
+
+
 def setup(app: Sphinx) -> None:
-    """Draw formulas without a network."""
+    """Draw formulas without a network, and make a site of pages that are also read as files."""
+    app.connect("source-read", _name_files_of_the_repository)
+    app.connect("autodoc-skip-member", _skip)
     app.add_node(nodes.math, override=True, html=(lambda t, n: _math(t, n, block=False), None))
     app.add_node(nodes.math_block, override=True, html=(lambda t, n: _math(t, n, block=True), None))

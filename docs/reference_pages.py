@@ -31,7 +31,9 @@ default, from the declarations that `--help`, keywords, forms of the app and mes
 _JSON = """# JSON of results
 
 What do the keys of a result mean? Each result that is written with `--json`, or returned by `to_dict()`, has
-a `format` and follows one of these JSON schemas (draft 2020-12).
+a `format` and follows one of these JSON schemas (draft 2020-12), which lie in `docs/schemas`. It is strict
+JSON: no NaN, `null` where there is no number. A key with ○ may lack; one with ● is *public*: a report for
+readers outside may have it, and no other.
 """
 
 _API = """# Python API
@@ -52,26 +54,37 @@ def options() -> str:
 
 def results() -> str:
     """Return the page of the schemas of results, a table for each object in them."""
-    parts, said = [_JSON], set()
+    parts, said = [_JSON], {}
     for path in sorted(SCHEMAS.glob("*.json")):
-        schema = json.loads(path.read_text(encoding="utf-8"))
-        parts.append(f"## `{path.stem}`\n\n{schema.get('description') or schema.get('title', '')}\n")
-        named = {f"{name}": one for name, one in schema.get("$defs", {}).items() if "properties" in one}
-        for name, one in {"": schema, **named}.items():
-            rows = list(_rows(one))
-            key = (name, tuple(rows))
-            if rows and key not in said:
-                said.add(key)
+        kind, schema = path.stem, json.loads(path.read_text(encoding="utf-8"))
+        meaning = schema.get("description", f"The result whose `format` is `{schema['title']}`.")
+        parts.append(f"## `{kind}`\n\n{meaning}\n")
+        for name, one in _objects(schema):
+            rows = tuple(_rows(one))
+            if (name, rows) in said:
+                parts.append(f"**{name}**: as in [`{said[name, rows]}`](#{said[name, rows]}).\n")
+            elif rows:
+                said[name, rows] = kind
                 head = [f"**{name}**\n"] if name else []
                 parts.append("\n".join([*head, "| key | type | meaning |", "|---|---|---|", *rows]) + "\n")
     return "\n".join(parts)
 
 
+def _objects(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The result itself, in each of its forms, and what stands inside of it under a name."""
+    forms = [one for one in schema.get("anyOf", [schema]) if "properties" in one]
+    for number, one in enumerate(forms, 1):
+        yield (f"Form {number} of {len(forms)}" if len(forms) > 1 else ""), one
+    for name, one in schema.get("$defs", {}).items():
+        if "properties" in one:
+            yield name, one
+
+
 def _rows(schema: dict[str, Any]) -> Iterator[str]:
     required = schema.get("required", ())
     for name, one in schema.get("properties", {}).items():
-        shown = f"`{name}`" if name in required else f"`{name}` (may lack)"
-        yield f"| {shown} | {_kind(one)} | {one.get('description', '')} |"
+        marks = ("" if name in required else " ○") + (" ●" if one.get("public") else "")
+        yield f"| `{name}`{marks} | {_kind(one)} | {one.get('description', '')} |"
 
 
 def _kind(schema: dict[str, Any]) -> str:
@@ -81,7 +94,7 @@ def _kind(schema: dict[str, Any]) -> str:
     if "anyOf" in schema:
         return " or ".join(_kind(one) for one in schema["anyOf"])
     if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
+        return ", ".join("`null`" if value is None else f"`{value}`" for value in schema["enum"])
     if "const" in schema:
         return f"`{schema['const']}`"
     kind = schema.get("type", "any")
@@ -92,7 +105,7 @@ def _kind(schema: dict[str, Any]) -> str:
 
 def api() -> str:
     """Return the page of what `linkrisk` offers: functions, then classes, then its modules."""
-    names = [name for name in linkrisk.__all__ if name not in MODULES]
+    names = sorted(name for name in linkrisk.__all__ if name not in MODULES)
     things = {name: getattr(linkrisk, name) for name in names}
     functions = [name for name, one in things.items() if not isinstance(one, type)]
     errors = [n for n, one in things.items() if isinstance(one, type) and issubclass(one, Exception)]

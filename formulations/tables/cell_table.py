@@ -46,6 +46,10 @@ class Insider:
     lowered: Mapping[tuple[int, bool, bool], float] = field(default_factory=dict)
 
 
+def _by_number(cell: int) -> str:
+    return f"cell {cell}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CellTable:
     """Cells with values and relations, and their protection requirements.
@@ -98,7 +102,7 @@ class CellTable:
     insiders: tuple[Insider, ...] = ()
     counts: bool = False
     rule_level: FloatArray | None = None
-    title: Callable[[int], str] = "cell {}".format
+    title: Callable[[int], str] = _by_number
 
     def __post_init__(self) -> None:
         check_sums(self.relations, self.value)

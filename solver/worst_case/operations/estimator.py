@@ -68,7 +68,7 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
         Everything else that `fit` says.
     n_features_in_ : int
         Columns of the original table.
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (features,)
         Their names, where the table has some.
 
     Examples
