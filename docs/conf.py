@@ -71,12 +71,12 @@ INSIDE = r"(?:start|tutorials|how-to|methods|reference|results|schemas|figures|p
 OUTWARD = re.compile(rf"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!\.|{INSIDE})([^)\s#]+)[^)\s]*\)")
 
 
-def _name_files_of_the_repository(app: Sphinx, name: str, source: list[str]) -> None:
+def _name_files_of_the_repository(_app: Sphinx, _name: str, source: list[str]) -> None:
     """Links to files outside of these pages lead nowhere on a site: say where they are instead."""
     source[0] = OUTWARD.sub(r"\1 (`\2` in the repository)", source[0])
 
 
-def _skip(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+def _skip(_app: Sphinx, _what: str, name: str, *_: object) -> bool | None:
     """What scikit-learn gives every estimator is explained there."""
     inherited = name.endswith("_request") or name == "get_metadata_routing"
     return True if inherited else None
