@@ -52,6 +52,22 @@ def keyword(name: str, value: Any = None) -> str:
     return name if value is None else f"{name}={plain(value)!r}"
 
 
+def r_argument(name: str, value: Any = None) -> str:
+    """Spell an option as R takes it: ``k_additive``, ``row_by_row = TRUE``, ``drop = c("a", "b")``."""
+    return name if value is None else f"{name} = {_in_r(plain(value))}"
+
+
+def _in_r(value: Any) -> str:
+    import json  # by this face alone
+
+    if isinstance(value, list | tuple):
+        parts = [_in_r(each) for each in value]
+        return parts[0] if len(parts) == 1 else f"c({', '.join(parts)})"
+    if value is NONE or isinstance(value, bool):
+        return "NULL" if value is NONE else str(value).upper()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
 def plain(value: Any) -> Any:
     """Return the text of a path, and the word of one of a fixed few; any other value as it is."""
     value = getattr(value, "value", value)

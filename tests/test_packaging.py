@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "out", "*.egg-info")
-WRITTEN = ("docs", "scripts", "tests")
+WRITTEN = ("docs", "r", "scripts", "tests")
 FILES = (
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
     "constraints.txt",

@@ -1,0 +1,4 @@
+library(testthat)
+library(linkrisk)
+
+test_check("linkrisk")
