@@ -109,6 +109,8 @@ def _of_levels(frame: pd.DataFrame, total: str, path: str) -> dict[str, str]:
 
 
 TOTAL = "Total"
+TOTALS = (TOTAL, "_T", "TOTAL")
+"""Codes of totals where nobody says another one; the others are those of SDMX."""
 
 
 class Codes(Protocol):
@@ -155,7 +157,8 @@ class CodeTree:
         """Build a tree of each code's parent; `source` is its name in messages."""
         below: dict[str, list[str]] = {}
         for code, parent in parents.items():
-            below.setdefault(parent, []).append(code)
+            named = parent in TOTALS and parent not in parents  # the total by another name than the table's
+            below.setdefault(total if named else parent, []).append(code)
         codes, above, pending = [], [], [(total, -1)]
         while pending:
             code, parent_at = pending.pop()

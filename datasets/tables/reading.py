@@ -14,11 +14,13 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, find_file
-from linkrisk.datasets.microdata.formats.registry import read_table
+from linkrisk.datasets.microdata.formats.registry import check_content_of, read_table
+from linkrisk.datasets.microdata.names import labels_of
 from linkrisk.datasets.microdata.numeric import check_known
 from linkrisk.datasets.microdata.strict_json import headed
-from linkrisk.datasets.microdata.tables import load_table
+from linkrisk.datasets.microdata.tables import Table, load_table
 from linkrisk.datasets.microdata.values import spelled
+from linkrisk.datasets.tables import pc_axis, sdmx_csv
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.argus.apriori import with_apriori
 from linkrisk.datasets.tables.code_trees import Hierarchies
@@ -61,9 +63,20 @@ class Reading:
     recompute: bool = False
 
 
+def cells_of(source: Any) -> Any:
+    """Read cells of a format of tables, SDMX-CSV or PC-Axis; other sources stay as they are."""
+    if not isinstance(source, str | Path):
+        return source
+    path = Path(source)
+    if path.suffix.lower() == pc_axis.SUFFIX:
+        check_content_of(path, "PC-Axis")
+        return pc_axis.read_px(path)
+    return sdmx_csv.read_sdmx(path) if sdmx_csv.is_sdmx(path) else source
+
+
 def opened(cells: Any, relations: Any = None, how: Reading | None = None) -> StoredTable:
     """Read a JJ file, cells of ARGUS, or a line for each cell; `relations` follow from codes by default."""
-    how = how or Reading()
+    how, cells = how or Reading(), cells_of(cells)
     suffix = Path(cells).suffix.lower() if isinstance(cells, str | Path) else ""
     if suffix == jj_files.SUFFIX:
         _refuse_others(cells, relations, how, ("by", "hierarchies", "totals", "value", "metadata"))
@@ -103,19 +116,26 @@ def _refuse_others(cells: Any, relations: Any, how: Reading, names: Sequence[str
 
 
 def _of_codes(cells: Any, how: Reading) -> StoredTable:
-    hierarchies = how.hierarchies or {}
-    frame, name, names = read_cells(cells, how.by, how.value, hierarchies)
-    columns = code_columns(frame) if how.by is None else [names[one] for one in how.by]
+    said = cells.dialect if isinstance(cells, Table) else None
+    said = said if isinstance(said, sdmx_csv.CellsDialect) else sdmx_csv.CellsDialect()
+    by, hierarchies = how.by or said.by or None, {**said.trees, **(how.hierarchies or {})}
+    frame, name, names = read_cells(cells, by, how.value, hierarchies)
+    columns = code_columns(frame) if by is None else [names[one] for one in by]
     if not columns:
         raise DataError(
             f"{name}: give its relations, or columns of codes before 'value', or say which these are "
             f"({called('by', ['A', 'B'])}), from which they follow",
             option="by",
         )
-    totals = {names.get(one, one): code for one, code in (how.totals or {}).items()}
+    totals = {names.get(one, one): code for one, code in {**said.totals, **(how.totals or {})}.items()}
     known = {names.get(one, one): files for one, files in hierarchies.items()}
-    trees = trees_of_cells(frame, columns, known, totals, name)
-    return stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns, trees=trees)
+    apart = [names.get(one, one) for one in said.apart]
+    trees = trees_of_cells(frame, columns, known, totals, name, apart=apart)
+    made = stored_table(frame, relations_of_cells(frame, trees, name), name, by=columns, trees=trees)
+    if not isinstance(cells, Table):
+        return made
+    labels = labels_of(columns, [{names.get(one, one): notes for one, notes in cells.notes.items()}])
+    return replace(made, labels=labels, dataflow=said.dataflow)
 
 
 def made_record(rules: Sequence[str], cells: int, more: dict[str, Any]) -> str:

@@ -15,12 +15,13 @@ from linkrisk.arrays import LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.values import spelled
-from linkrisk.datasets.tables.code_trees import TOTAL, Codes, CodeTree, Hierarchies, codes_of
+from linkrisk.datasets.tables.code_trees import TOTAL, TOTALS, Codes, CodeTree, Hierarchies, codes_of
 from linkrisk.datasets.tables.linking import STRONGEST
 from linkrisk.datasets.tables.stored_table import (
     NUMBERS,
     STATUS,
     StoredTable,
+    as_written,
     distinct_relations,
     stored_table,
 )
@@ -56,16 +57,23 @@ def trees_of_cells(
     hierarchies: Mapping[str, Hierarchies],
     totals: Mapping[str, str],
     source: str,
+    *,
+    apart: Sequence[str] = (),
 ) -> list[Codes]:
-    """Return the codes of each variable of a ready table: of its hierarchy, or all below its total."""
+    """Return the codes of each variable of a ready table: of its hierarchy, or all below its total.
+
+    Columns `apart`, such as points in time, need no total: without one their codes are not summed.
+    """
     for name in (*hierarchies, *totals):
         if name not in by:
             raise DataError(f"{source}: {name!r} is no column of codes; these are {', '.join(by)}")
     trees: list[Codes] = []
     for name in by:
-        total = totals.get(name, TOTAL)
         codes = frame[name].map(spelled, na_action="ignore").dropna().unique()
-        if total not in codes:
+        total = totals.get(name) or next((one for one in TOTALS if one in codes), TOTAL)
+        if len(codes) == 1 and name not in {*hierarchies, *totals}:
+            total = str(codes[0])  # nothing is summed
+        if total not in codes and name not in apart:
             near = [one for one in codes if one.strip().casefold() == total.strip().casefold()]
             raise DataError(
                 f"{source}, column {name!r}: no cell has the code {total!r} of the total; say which code is "
@@ -136,9 +144,7 @@ def with_sums(table: StoredTable) -> StoredTable:
     value = table.numbers["value"].copy()
     for cell in _bottom_up(parts, table):
         value[cell] = value[parts[cell]].sum()
-    whole = np.rint(value)
-    kept = whole.astype(np.int64) if (value == whole).all() else value
-    cells = table.cells.assign(value=kept)
+    cells = table.cells.assign(value=as_written(value))
     return replace(table, cells=cells, numbers={**table.numbers, "value": value})
 
 

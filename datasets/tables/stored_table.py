@@ -74,6 +74,12 @@ def numbers_of(
     return numeric_matrix(frame, columns, source, allow_missing=allow_missing, otherwise="")
 
 
+def as_written(value: FloatArray) -> npt.NDArray[Any]:
+    """Values as a column of a file: whole numbers, where all are."""
+    whole = np.rint(value)
+    return whole.astype(np.int64) if (value == whole).all() else value
+
+
 def refuse_rows(
     wrong: BoolArray, where: str, why: str | Callable[[int], str], column: str | None = None
 ) -> None:
@@ -148,6 +154,8 @@ class StoredTable:
         Whether the values are counts; None where nobody says it (see `counting`).
     labels : Labels
         What columns of codes and their codes mean, for reports.
+    dataflow : str
+        What SDMX calls it, ``AGENCY:ID(VERSION)``; empty where that is not known.
     """
 
     cells: pd.DataFrame
@@ -162,6 +170,7 @@ class StoredTable:
     rules: tuple[str, ...] = ()
     counts: bool | None = None
     labels: Labels = field(default_factory=dict)
+    dataflow: str = ""
 
     def __len__(self) -> int:
         return len(self.cells)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from linkrisk.datasets.microdata.formats.excel import without_moment
 from linkrisk.datasets.microdata.formats.file_content import UTF8, encode
 from linkrisk.datasets.microdata.formats.registry import writable_format
 from linkrisk.datasets.microdata.writing import contents
+from linkrisk.datasets.tables import pc_axis, sdmx_csv
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.argus.written_tables import (
     NOBODY,
@@ -156,42 +158,117 @@ class _Style:
 
 
 EXCEL, SBS = ".xlsx", ".sbs"
-INTERNAL = (jj_files.SUFFIX, SBS)
-"""Formats that hold the values of suppressed cells."""
+
+
+@dataclass(frozen=True)
+class _Format:
+    """A format of tables: how it is encoded for the public, and for the house; None where it cannot be.
+
+    Any other format that files have (`writable_format`) has a line for each cell.
+    """
+
+    public: Callable[[StoredTable, BoolArray, Path], dict[Path, bytes]] | None
+    house: Callable[[StoredTable, Path], dict[Path, bytes]] | None
+    named: bool = True  # by its codes alone, without numbers of respondents beside the values
+
+
+def _workbook_file(table: StoredTable, suppressed: BoolArray, path: Path) -> dict[Path, bytes]:
+    return {path: workbook(table, suppressed, published_as_empty(table, suppressed))}
+
+
+def _safe_tab(table: StoredTable, suppressed: BoolArray, path: Path) -> dict[Path, bytes]:
+    text = records(table, suppressed, published_as_empty(table, suppressed), heading="value")
+    return {path: encode(text, UTF8)}
+
+
+def _tab(table: StoredTable, path: Path) -> dict[Path, bytes]:
+    return {file: encode(text, UTF8) for file, text in tab_files(table, path).items()}
+
+
+def _jj(table: StoredTable, path: Path) -> dict[Path, bytes]:
+    return {path: encode(jj_files.jj_text(table), UTF8)}
+
+
+def _sbs(table: StoredTable, path: Path) -> dict[Path, bytes]:
+    return {path: encode(sbs_text(table, np.isin(table.status, (SENSITIVE, SECONDARY))), UTF8)}
+
+
+def _lines(
+    table: StoredTable, suppressed: BoolArray, path: Path, *, status: bool = True
+) -> dict[Path, bytes]:
+    frame = published(table.cells, suppressed.tolist(), table.by)
+    return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)
+
+
+def _all_lines(table: StoredTable, path: Path) -> dict[Path, bytes]:
+    return contents(StoredFile(table.cells), path)
+
+
+_FORMATS = {
+    EXCEL: _Format(_workbook_file, _all_lines, named=False),
+    ready_tables.SUFFIX: _Format(_safe_tab, _tab),
+    jj_files.SUFFIX: _Format(None, _jj),
+    SBS: _Format(None, _sbs),
+    sdmx_csv.SUFFIX: _Format(sdmx_csv.published_sdmx, sdmx_csv.internal_sdmx),
+    sdmx_csv.SUFFIX_1: _Format(sdmx_csv.published_sdmx, sdmx_csv.internal_sdmx),
+    pc_axis.SUFFIX: _Format(pc_axis.published_px, None),
+}
+"""Formats of tables by the ends of their names."""
+
+
+def _format_of(path: str | Path) -> tuple[str, _Format | None]:
+    """How the name of a file ends, and the format of tables that it says."""
+    name = Path(path).name.lower()
+    end = next((end for end in _FORMATS if name.endswith(end)), Path(path).suffix.lower())
+    return end, _FORMATS.get(end)
 
 
 def check_published(path: str | Path) -> None:
     """Refuse a format that cannot hold what is published, or is unknown."""
-    suffix = Path(path).suffix.lower()
-    if suffix in INTERNAL:
+    suffix, made = _format_of(path)
+    if made is None:
+        writable_format(path)
+    elif made.public is None:
         raise DataError(
             f"cannot write {path}: {suffix} files hold the values of suppressed cells; write it as the "
             "internal file"
         )
-    if suffix != ready_tables.SUFFIX:
-        writable_format(path)
 
 
 def check_internal(path: str | Path) -> None:
-    """Refuse an unknown format."""
-    if Path(path).suffix.lower() not in (*INTERNAL, ready_tables.SUFFIX):
+    """Refuse an unknown format, or one that holds no statuses."""
+    suffix, made = _format_of(path)
+    if made is None:
         writable_format(path)
+    elif made.house is None:
+        raise DataError(
+            f"cannot write {path}: {suffix} files hold no statuses of cells; write the internal file as .csv"
+        )
+
+
+def check_lines(path: str | Path) -> None:
+    """Refuse a format that is unknown, or has no line for each cell with all of its columns."""
+    suffix, made = _format_of(path)
+    if made is not None and made.public in (sdmx_csv.published_sdmx, pc_axis.published_px):
+        raise DataError(f"cannot write {path}: {suffix} files have no columns of our own; write .csv")
+    writable_format(path)
 
 
 def check_holds(table: StoredTable, output: str | Path | None, internal: Sequence[str | Path]) -> None:
-    """Refuse formats of ARGUS that cannot hold a table, before anything is searched, by trying them."""
+    """Refuse formats of tables that cannot hold one, before anything is searched, by trying them."""
     nothing = np.zeros(len(table), dtype=np.bool_)
-    if output is not None and Path(output).suffix.lower() == ready_tables.SUFFIX:
+    if output is not None and (made := _format_of(output)[1]) is not None and made.named:
         published_files(table, nothing, output)
     for path in internal:
-        if Path(path).suffix.lower() in (ready_tables.SUFFIX, SBS) or BESIDE in table.cells:
+        made = _format_of(path)[1]
+        if made is not None and made.named and (made.house is not _jj or BESIDE in table.cells):
             internal_files(table, path)
 
 
 def _refuse_beside(table: StoredTable, path: str | Path) -> None:
     """Refuse formats with one value for each cell, where numbers of respondents are published, too."""
-    suffix = Path(path).suffix.lower()
-    if BESIDE in table.cells and suffix in (*INTERNAL, ready_tables.SUFFIX):
+    suffix, made = _format_of(path)
+    if BESIDE in table.cells and made is not None and made.named:
         raise DataError(
             f"cannot write {path}: {suffix} files hold no numbers of respondents that are published beside "
             "the values; write .csv or another format with a line for each cell"
@@ -203,35 +280,28 @@ def published_files(
 ) -> dict[Path, bytes]:
     """Encode what may be published: codes, values of cells that are not suppressed, and which are.
 
-    A workbook (``.xlsx``) has the table across and down with a legend, where cells have codes; ``.tab`` is a
-    list of codes and values of ARGUS; any other format has a line for each cell, with or without a `status`.
+    A workbook (``.xlsx``) and PC-Axis (``.px``) have the table across and down, where cells have codes;
+    ``.tab`` is a list of codes and values of ARGUS, ``.sdmx.csv`` one of SDMX; any other format has a line
+    for each cell, with or without a `status`.
     """
-    target, suffix = Path(path), Path(path).suffix.lower()
     check_published(path)
     _refuse_beside(table, path)
-    if suffix == EXCEL and table.by:
-        return {target: workbook(table, suppressed, published_as_empty(table, suppressed))}
-    if suffix == ready_tables.SUFFIX:
-        text = records(table, suppressed, published_as_empty(table, suppressed), heading="value")
-        return {target: encode(text, UTF8)}
-    frame = published(table.cells, suppressed.tolist(), table.by)
-    return contents(StoredFile(frame if status else frame.drop(columns=STATUS)), path)
+    made = _format_of(path)[1]
+    if made is None or made.public is None or (made.public is _workbook_file and not table.by):
+        return _lines(table, suppressed, Path(path), status=status)
+    return made.public(table, suppressed, Path(path))
 
 
 def internal_files(table: StoredTable, path: str | Path) -> dict[Path, bytes]:
     """Encode everything that is known of the cells: not to be published.
 
     ``.jj`` and ``.tab`` (with ``.rda`` and ``.hrc`` beside it) are read again with `opened`; ``.sbs`` is for
-    Eurostat; any other format has a line for each cell.
+    Eurostat, ``.sdmx.csv`` for whoever is sent values with their confidentiality; any other format has a line
+    for each cell.
     """
-    target, suffix = Path(path), Path(path).suffix.lower()
+    check_internal(path)
     _refuse_beside(table, path)
-    if suffix == jj_files.SUFFIX:
-        return {target: encode(jj_files.jj_text(table), UTF8)}
-    if suffix == ready_tables.SUFFIX:
-        files = tab_files(table, path)
-        return {file: encode(text, UTF8) for file, text in files.items()}
-    if suffix == SBS:
-        suppressed = np.isin(table.status, (SENSITIVE, SECONDARY))
-        return {target: encode(sbs_text(table, suppressed), UTF8)}
-    return contents(StoredFile(table.cells), path)
+    made = _format_of(path)[1]
+    return (
+        _all_lines(table, Path(path)) if made is None or made.house is None else made.house(table, Path(path))
+    )

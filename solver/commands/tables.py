@@ -53,7 +53,7 @@ def make(asked: MakeCommand) -> int:
 
 def _check_made_files(asked: MakeCommand) -> None:
     """Refuse files that do not make a table together, or are of no format that holds one."""
-    from linkrisk.datasets.tables.writing import check_internal
+    from linkrisk.datasets.tables.writing import check_internal, check_lines
 
     cells, relations = f"{called('cells')} FILE", f"{called('relations')} FILE"
     if (asked.cells is None) != (asked.relations is None) or not (asked.cells or asked.table):
@@ -62,6 +62,8 @@ def _check_made_files(asked: MakeCommand) -> None:
     if asked.contributors and not asked.cells:
         numbered = f"{called('contributors')} names cells by their numbers"
         raise UsageError(f"{numbered}; give {called('cells')} and {called('relations')}, too")
+    if asked.cells is not None:
+        check_lines(asked.cells)
     if asked.table is not None:
         check_internal(asked.table)
 
@@ -143,9 +145,9 @@ def _hand_over_pattern(asked: SuppressCommand | AuditCommand, result: TableResul
 
     with together():
         if asked.output is not None and result.protected:
-            result.write(asked.output)
+            result.write(asked.output, dataflow=asked.dataflow)
         for path in paths_of(asked, "internal"):
-            result.write_internal(path)
+            result.write_internal(path, dataflow=asked.dataflow)
         if asked.certificate is not None:
             result.write_certificate(asked.certificate)
         _write_about(asked, result)
@@ -183,6 +185,7 @@ def perturb_counts(asked: PerturbCountsCommand) -> int:
     """Count, perturb, write, and print what was done."""
     from linkrisk.solver.tables.operations.perturb import perturb_counts
 
+    _check_files(asked, lines=True)
     result = perturb_counts(**keywords(type(asked), asked))
     _write_changed(asked, result, write_design=result.design)
     return 0
@@ -192,6 +195,7 @@ def perturb_sums(asked: PerturbSumsCommand) -> int:
     """Sum, perturb, write, and print what was done."""
     from linkrisk.solver.tables.operations.perturb import perturb_sums
 
+    _check_files(asked, lines=True)
     result = perturb_sums(**keywords(type(asked), asked))
     _write_changed(asked, result, write_design=result.design)
     return 0
@@ -238,13 +242,15 @@ def _check_files(asked: Any, *, lines: bool = False) -> None:
 
     Raises UsageError, DataError with the file and how to fix it.
     """
-    from linkrisk.datasets.microdata.formats.registry import writable_format
-    from linkrisk.datasets.tables.writing import check_internal, check_published
+    from linkrisk.datasets.tables.sdmx_csv import checked_dataflow
+    from linkrisk.datasets.tables.writing import check_internal, check_lines, check_published
 
-    checks = (("output", check_published), ("internal", writable_format if lines else check_internal))
+    checks = (("output", check_published), ("internal", check_lines if lines else check_internal))
     for name, check in checks:
         for path in paths_of(asked, name):
             check(path)
+    if asked.dataflow is not None:
+        checked_dataflow(asked.dataflow)
 
 
 def _check_fits(asked: Any, table: StoredTable) -> None:
@@ -274,7 +280,7 @@ def _write_changed(asked: Any, result: ChangedTable | NoisyTable, **more: pd.Dat
 
     with together():
         if asked.output is not None:
-            result.write(asked.output)
+            result.write(asked.output, dataflow=asked.dataflow)
         with for_the_house():
             for option, frame in {"internal": result.to_frame(), **more}.items():
                 if getattr(asked, option) is not None:

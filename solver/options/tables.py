@@ -272,6 +272,15 @@ class Published:
     """The file for readers."""
 
     output: str | None = written("write the table as it may be published", after="made")
+    dataflow: str | None = option(
+        None,
+        "what .sdmx.csv files call the table: AGENCY:ID(VERSION); default: as one that was read does",
+        TEXT,
+        faces=_TYPED,
+        metavar="ID",
+        after="output",
+        once=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

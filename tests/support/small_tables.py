@@ -11,9 +11,12 @@ import highspy
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import strategies as st
 from random_tables import bounded_table
 from scipy import sparse
 
+from linkrisk.datasets.tables.code_trees import CodeTree
+from linkrisk.datasets.tables.stored_table import StoredTable, stored_table
 from linkrisk.formulations.tables.cell_table import CellTable, Insider
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 
@@ -55,6 +58,26 @@ def write_table_files(
     Path(paths["cells"]).write_text("\n".join(lines) + "\n", encoding="utf-8")
     Path(paths["relations"]).write_text("\n".join(terms) + "\n", encoding="utf-8")
     return paths
+
+
+# Tables of any codes and values, whatever they sum to
+
+CODES = st.lists(
+    st.text("abcÄ7,:;_ ", min_size=1, max_size=4).map(str.strip).filter(bool),
+    min_size=1,
+    max_size=4,
+    unique=True,
+)
+"""Codes of a variable."""
+
+
+def flat_table(codes: Mapping[str, Sequence[str]], values: Sequence[float]) -> StoredTable:
+    """Return a table with all combinations of codes and totals, with these values again and again."""
+    index = pd.MultiIndex.from_product([["Total", *one] for one in codes.values()], names=list(codes))
+    frame = index.to_frame(index=False).assign(value=np.resize(values, len(index)))
+    trees = [CodeTree.flat(name, one) for name, one in codes.items()]
+    nothing = pd.DataFrame({"relation": [], "cell": [], "coefficient": []})
+    return stored_table(frame, nothing, "the table", by=list(codes), trees=trees)
 
 
 # Two ready tables of the same records, by region and size and by region and age, with common cells

@@ -88,9 +88,13 @@ def read_table(path: str | Path, *, text_columns: Sequence[str] = ()) -> pd.Data
 
 def check_readable(path: Path) -> None:
     """Refuse a file that is not there, is a folder, empty, or of no known format."""
-    made = format_of(path)
+    check_content_of(path, format_of(path).name)
+
+
+def check_content_of(path: Path, name: str) -> None:
+    """Refuse a file that is not there, is a folder, or empty; `name` says what it should be."""
     if path.is_dir():
-        raise DataError(f"{path} is a folder; give {'an' if made.name[0] in 'AE' else 'a'} {made.name} file")
+        raise DataError(f"{path} is a folder; give {'an' if name[0] in 'AE' else 'a'} {name} file")
     try:
         with path.open("rb") as handle:
             empty = not handle.read(1)

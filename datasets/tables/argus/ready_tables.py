@@ -159,7 +159,7 @@ def read_argus_table(
     frame = raw[list(names)].rename(columns=names).reset_index(drop=True)
     frame = with_columns(frame, _numbers(raw, known, response, Path(path), described))
     frame[STATUS] = _status(raw, known, frame, Path(path))
-    frame = _with_levels(frame, manual)
+    frame = with_usual_levels(frame, manual)
     terms = relations_of_cells(frame, trees, str(path))
     stored = stored_table(frame, terms, str(path), by=list(names.values()), trees=trees)
     return with_sums(stored) if recompute else stored
@@ -266,7 +266,7 @@ def _status(raw: pd.DataFrame, metadata: Metadata, frame: pd.DataFrame, path: Pa
     return found
 
 
-def _with_levels(frame: pd.DataFrame, manual: float) -> pd.DataFrame:
+def with_usual_levels(frame: pd.DataFrame, manual: float = MANUAL) -> pd.DataFrame:
     """Add levels of unsafe cells, in percent of the value where none are given."""
     unsafe = (frame[STATUS] == SENSITIVE).to_numpy()
     usual = np.abs(frame["value"].to_numpy(dtype=np.float64)) * manual / 100.0

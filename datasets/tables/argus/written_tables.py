@@ -108,7 +108,7 @@ def decimals_of(value: npt.NDArray[np.float64]) -> int:
 def safe_cells(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> list[str]:
     """Write each cell: its value, `SUPPRESSED`, or `NOBODY` where it is empty."""
     value = table.numbers["value"]
-    digits = decimals_of(value)
+    digits = decimals_of(value[~suppressed])  # those of a suppressed one would say something of it
     return [
         SUPPRESSED if gone else NOBODY if empty else f"{one:.{digits}f}"
         for one, gone, empty in zip(value.tolist(), suppressed, nobody, strict=True)

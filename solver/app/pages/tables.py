@@ -80,6 +80,7 @@ PUBLISHED = {
     ".csv": "CSV: a line for each cell",
     ".xlsx": "workbook (.xlsx): as one prints it",
     ".parquet": "Parquet (.parquet)",
+    ".px": "PC-Axis (.px)",
     ".tab": "codes and values of ARGUS (.tab)",
 }
 HOUSE = {

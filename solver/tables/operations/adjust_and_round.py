@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.options.option import recorded_of
 from linkrisk.datasets.tables.linking import refuse_beside
 from linkrisk.datasets.tables.public_bounds import count_numbers
+from linkrisk.datasets.tables.sdmx_csv import in_dataflow
 from linkrisk.datasets.tables.stored_table import SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import published_files
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
@@ -90,11 +91,11 @@ class ChangedTable(ProtectedTable):
         }
         return {**found, **self.details}
 
-    def write(self, output: str | Path) -> None:
+    def write(self, output: str | Path, *, dataflow: str | None = None) -> None:
         """Write the publishable part: new values in place of the values, without levels and statuses."""
         new = self.cells[self.changed_column]
         numbers = {"value": new.to_numpy(dtype=np.float64)}
-        made = replace(self.table, cells=self.cells.assign(value=new), numbers=numbers)
+        made = replace(in_dataflow(self.table, dataflow), cells=self.cells.assign(value=new), numbers=numbers)
         nothing = np.zeros(len(made), dtype=np.bool_)
         write_all(published_files(made, nothing, output, status=False))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,10 +15,12 @@ from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.numeric import check_known
-from linkrisk.datasets.microdata.writing import write_table
+from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.datasets.options.option import keywords, recorded_of
-from linkrisk.datasets.tables.stored_table import SENSITIVE, numbers_of, refuse_rows
+from linkrisk.datasets.tables.sdmx_csv import in_dataflow
+from linkrisk.datasets.tables.stored_table import SAFE, SENSITIVE, StoredTable, numbers_of, refuse_rows
 from linkrisk.datasets.tables.tabulating import Tabulated
+from linkrisk.datasets.tables.writing import published_files
 from linkrisk.formulations.tables.cell_key import PerturbationTable, cell_keys
 from linkrisk.formulations.tables.magnitude_cells import SummedCells, perturbed_sums
 from linkrisk.formulations.tables.magnitude_noise import Multiplier
@@ -63,14 +65,14 @@ class NoisyTable(ProtectedTable):
         How many relations do not add up any more.
     details : dict
         Everything else of the JSON.
+    table : StoredTable
+        As it was made, before the noise.
     """
-
-    house: ClassVar[tuple[str, ...]]
-    """Columns that are never published."""
 
     record_keys: FloatArray
     design: pd.DataFrame
     not_adding_up: int
+    table: StoredTable = field(repr=False)
 
     @abstractmethod
     def _changes(self) -> dict[str, Any]:
@@ -96,10 +98,15 @@ class NoisyTable(ProtectedTable):
             **self.details,
         }
 
-    def write(self, output: str | Path) -> None:
+    def write(self, output: str | Path, *, dataflow: str | None = None) -> None:
         """Write the publishable part: codes and perturbed values."""
-        kept = self.cells.drop(columns=list(self.house), errors="ignore")
-        write_table(kept.assign(value=self.cells[self.published_column]), output)
+        frame = self.table.codes.assign(value=self.cells[self.published_column])
+        numbers = {"value": frame["value"].to_numpy(dtype=np.float64)}
+        # Which zeros are those of empty cells nobody is told: all are published alike.
+        status = np.full(len(frame), SAFE)
+        made = replace(in_dataflow(self.table, dataflow), cells=frame, numbers=numbers, status=status)
+        nothing = np.zeros(len(frame), dtype=np.bool_)
+        write_all(published_files(made, nothing, output, status=False))
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -130,7 +137,6 @@ class PerturbedCounts(NoisyTable):
     """Table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
 
     kind: ClassVar[str] = "perturbed-counts"
-    house: ClassVar[tuple[str, ...]] = ("cell_key", "noise", "perturbed", "weighted", "perturbed_weighted")
 
     def _changes(self) -> dict[str, Any]:
         before, after = (self.cells[name].to_numpy(dtype=np.int64) for name in ("value", "perturbed"))
@@ -199,7 +205,9 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
         "design": lines.to_dict("list"),
         "table": _figures(cells, made.by, table),
     }
-    return PerturbedCounts(cells=cells, record_keys=key_of, design=lines, not_adding_up=off, details=details)
+    return PerturbedCounts(
+        cells=cells, record_keys=key_of, design=lines, not_adding_up=off, details=details, table=made.stored()
+    )
 
 
 def _figures(cells: pd.DataFrame, by: Sequence[str], table: PerturbationTable) -> dict[str, Any]:
@@ -249,7 +257,6 @@ class PerturbedSums(NoisyTable):
     """Table of sums with noise, whose cells also have the columns `respondents` and `sensitive`."""
 
     kind: ClassVar[str] = "perturbed-sums"
-    house: ClassVar[tuple[str, ...]] = ("respondents", "sensitive", "cell_key", "noise", "perturbed")
 
     def _changes(self) -> dict[str, Any]:
         before, after = (self.cells[name].to_numpy(dtype=np.float64) for name in ("value", "perturbed"))
@@ -347,7 +354,12 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
         },
     }
     return PerturbedSums(
-        cells=cells, record_keys=key_of, design=lines_of_sums(tables), not_adding_up=off, details=details
+        cells=cells,
+        record_keys=key_of,
+        design=lines_of_sums(tables),
+        not_adding_up=off,
+        details=details,
+        table=made.stored(),
     )
 
 

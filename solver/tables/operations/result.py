@@ -12,6 +12,7 @@ import pandas as pd
 from linkrisk.arrays import BoolArray
 from linkrisk.datasets.masking.release import version
 from linkrisk.datasets.microdata.writing import for_the_house, write_all, write_whole
+from linkrisk.datasets.tables.sdmx_csv import in_dataflow
 from linkrisk.datasets.tables.stored_table import SECONDARY, SENSITIVE, StoredTable
 from linkrisk.datasets.tables.writing import internal_files, published_files
 from linkrisk.errors import called
@@ -160,26 +161,28 @@ class TableResult(ProtectedTable):
         certificate = table_certificate(self.suppressed, self.certified, beside)
         write_whole(path, certificate_bytes(certificate, path))
 
-    def write(self, output: str | Path) -> None:
+    def write(self, output: str | Path, *, dataflow: str | None = None) -> None:
         """Write the published table: no values of suppressed cells, no bounds, levels or intervals.
 
-        A workbook (``.xlsx``) has the table across and down, where cells have codes; ``.tab`` is a list of
-        ARGUS; other formats have a line for each cell. UsageError where a sensitive cell is not protected.
+        A workbook (``.xlsx``) and PC-Axis (``.px``) have the table across and down, where cells have codes;
+        ``.tab`` is a list of ARGUS, ``.sdmx.csv`` one of SDMX, which `dataflow` names; other formats have a
+        line for each cell. UsageError where a sensitive cell is not protected.
         """
         if not self.protected:
             raise UsageError(
                 "the table is not protected: a sensitive cell can be found out; nothing was written"
             )
-        write_all(published_files(self.table, self.suppressed, output))
+        write_all(published_files(in_dataflow(self.table, dataflow), self.suppressed, output))
 
-    def write_internal(self, path: str | Path) -> None:
+    def write_internal(self, path: str | Path, *, dataflow: str | None = None) -> None:
         """Write all internal columns of the cells; only the owner can read the file.
 
-        JJ files (``.jj``), cells of ARGUS (``.tab``) and SBS files (``.sbs``), or a line for each cell with
-        the interval that an attacker finds.
+        JJ files (``.jj``), cells of ARGUS (``.tab``), SBS files (``.sbs``) and values with their
+        confidentiality in SDMX (``.sdmx.csv``), or a line for each cell with the interval that an attacker
+        finds.
         """
         with for_the_house():
-            write_all(internal_files(self.table, path))
+            write_all(internal_files(in_dataflow(self.table, dataflow), path))
 
     def __repr__(self) -> str:
         state = "protected" if self.protected else "not protected"

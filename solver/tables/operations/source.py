@@ -17,7 +17,7 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.tables.argus import ready_tables
 from linkrisk.datasets.tables.linking import link
 from linkrisk.datasets.tables.public_bounds import count_numbers
-from linkrisk.datasets.tables.reading import Reading, has_own_relations, opened, with_record
+from linkrisk.datasets.tables.reading import Reading, cells_of, has_own_relations, opened, with_record
 from linkrisk.datasets.tables.stored_table import (
     FIXED,
     SENSITIVE,
@@ -83,6 +83,7 @@ def open_table(asked: TableOptions) -> StoredTable:
 def read_asked_table(asked: TableOptions) -> StoredTable:
     """Read the table named by the options; all functions call it (see `open_table`)."""
     cells, relations, whole = (_listed(one) for one in (asked.cells, asked.relations, asked.tables))
+    cells = [cells_of(one) for one in cells]
     if bool(whole) == bool(cells):
         raise UsageError(
             f"give a table: {called('tables', 'FILE')}, or {called('cells', 'FILE')} "
@@ -195,6 +196,7 @@ def other_table(asked: TableOptions, given: Any) -> StoredTable:
     cells, relations = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if isinstance(cells, tuple):
         (cells,) = cells
+    cells = cells_of(cells)
     if isinstance(cells, StoredTable | Stored):
         return table_from(cells, relations)
     how: dict[str, Any] = {"metadata": None, "apriori": None, "recompute": False}
