@@ -184,7 +184,8 @@ def test_the_table_of_families_is_that_of_today(aggregator, row):
     page = (DOCS / "methods/distances.md").read_text(encoding="utf-8")
     found = fit(aggregator=aggregator)
     other = fit(aggregator=aggregator, direction="masked-to-original")
-    assert found.proven and other.proven
+    assert found.proven
+    assert other.proven
     expected = found.details["tied"]["expected_links"]
     cells = (row, found.linked, f"{expected:g}", found.details["lost"], other.linked)
     assert "| " + " | ".join(str(cell) for cell in cells) + " |" in page
