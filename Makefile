@@ -1,16 +1,23 @@
 # make demo   set everything up and run the worst-case attack on the embedded file pair
 # make docs   build the site of these pages in build/site
 # make test   set everything up and run style, types and tests; those in a browser need `apt-get install chromium`
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+SCRIPTS := Scripts
+EXE := .exe
+else
 PYTHON ?= python3
+SCRIPTS := bin
+endif
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(SCRIPTS)
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist worksteal
 
 NEWEST := .venv-newest
 CORE := $(addprefix tests/solver/backends/test_,silence.py backend_answers.py linear_programs.py model_file.py separation.py) \
   $(addprefix tests/datasets/microdata/formats/test_,arrow.py excel.py foreign.py round_trips.py)
 
-.PHONY: demo docs test newest test-slow lint types compiled clean
+.PHONY: demo docs test newest test-slow lint types compiled release-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
@@ -27,8 +34,8 @@ docs: $(VENV)/.installed-docs
 newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[scip]' hypothesis pytest pytest-xdist
-	NUMBA_CACHE_DIR=$(abspath $(NEWEST))/compiled $(NEWEST)/bin/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(CORE)
+	$(NEWEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -e '.[scip]' hypothesis pytest pytest-xdist
+	NUMBA_CACHE_DIR=$(abspath $(NEWEST))/compiled $(NEWEST)/$(SCRIPTS)/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(CORE)
 
 test-slow: compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or not slow"
@@ -40,12 +47,12 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-$(VENV)/bin/python:
+$(BIN)/python$(EXE):
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
 	  { echo "linkrisk needs Python 3.11 to 3.13: make PYTHON=/path/to/python3.12 ..." >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
+$(VENV)/.installed: $(BIN)/python$(EXE) pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
@@ -57,10 +64,18 @@ $(VENV)/.installed-docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	touch $@
 
+$(VENV)/.installed-release: $(BIN)/python$(EXE)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'build>=1.2' 'twine>=6.1'
+	touch $@
+
 # Not by every process of the tests for itself, nor within the time of one of them.
 compiled: $(VENV)/.installed-dev
 	$(BIN)/python -m compileall -q datasets formulations linkrisk scripts solver
 	$(BIN)/python -m solver compile
 
+# Builds what is committed, installs the wheel where nothing else is, runs it, and leaves both distributions in dist.
+release-check: $(VENV)/.installed-release
+	$(BIN)/python scripts/release_check.py --keep dist
+
 clean:
-	rm -rf $(VENV) $(NEWEST) build *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(NEWEST) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

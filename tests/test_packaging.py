@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import release_check
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "out", "*.egg-info")
@@ -70,6 +71,7 @@ def test_what_is_in_the_wheel_and_in_the_source_distribution(built):
     for folder in WRITTEN:
         assert paths(Path(folder)) <= packed
     assert not [name for name in packed if "__pycache__" in name]
+    assert list(release_check.faults_of(sdist, wheel)) == []
 
 
 class Environment:

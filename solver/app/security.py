@@ -7,12 +7,17 @@ of it is looked at before.
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode
+
+from linkrisk.errors import called
+from linkrisk.solver.options.data import LOOPBACK
+from linkrisk.solver.run.errors import UsageError
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -69,6 +74,35 @@ class Access:
     def cookie(self) -> str:
         """The cookie's name."""
         return f"linkrisk-{self.port}"
+
+
+_ADDRESS = re.compile(r"(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z._-]*[0-9a-z_])?)(?::(\d{1,5}))?", re.ASCII)
+
+
+def access_at(host: str, port: int, published: str | None, most: int) -> tuple[str, Access]:
+    """The address to open, and who may ask for what there.
+
+    A server is known by the address that it listens at, the loopback one by all of its names; or by the one
+    at which it is published: a container listens at all addresses that it has, and is called by none of them.
+    """
+    name = f"[{host}]" if ":" in host else host
+    if published is not None:
+        found = _ADDRESS.fullmatch(published.lower())
+        if found is None or not 0 < int(found[2] or port) <= _LAST:
+            raise UsageError(
+                f"{called('published_at', published)} is no address: give a name or number and its port, "
+                "such as 127.0.0.1:8080",
+                option="published_at",
+            )
+        name, port = found[1], int(found[2] or port)
+    names = {name, *(_LOOPBACK if name in _LOOPBACK else ())}
+    hosts = {f"{one}:{port}" for one in names} | (names if port == _HTTP else set())
+    return f"{name}:{port}", Access(frozenset(hosts), port, most)
+
+
+_LOOPBACK = tuple(f"[{name}]" if ":" in name else name for name in LOOPBACK)
+_HTTP, _LAST = 80, 65535
+"""The port that browsers leave out, and the last one that there is."""
 
 
 class TooLargeError(Exception):

@@ -18,9 +18,9 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from linkrisk.errors import spelled_by
 from linkrisk.solver.app.project import OWN, Project
 from linkrisk.solver.app.runs import REPORT, Queue, Run, State, find_run
-from linkrisk.solver.app.security import TOKEN, Access, Guard
+from linkrisk.solver.app.security import TOKEN, Guard, access_at
 from linkrisk.solver.app.steps import label
-from linkrisk.solver.options.data import LOOPBACK, AppCommand
+from linkrisk.solver.options.data import AppCommand
 from linkrisk.solver.run.errors import UsageError
 
 PORT, COMMANDS = 8377, "commands.sh"
@@ -39,14 +39,12 @@ def serve(asked: AppCommand) -> None:
     os.umask(0o077)  # uploads, and all that is made of them
     project = Project.opened(asked.project)
     try:
-        names = {host, *(LOOPBACK if host in LOOPBACK else ())}
-        hosts = frozenset(f"[{name}]:{number}" if ":" in name else f"{name}:{number}" for name in names)
+        shown, access = access_at(host, number, asked.published_at, round(asked.max_upload * 1e6))
         queue = Queue(project, asked.runs or max(1, (os.cpu_count() or 1) // 2))
-        state = State(project, queue, Access(hosts, number, round(asked.max_upload * 1e6)))
-        shown = f"[{host}]" if ":" in host else host
+        state = State(project, queue, access)
         said = (
             f"project  {project.folder}\n"
-            f"address  http://{shown}:{number}/?{TOKEN}={state.access.token}\n"
+            f"address  http://{shown}/?{TOKEN}={state.access.token}\n"
             "Ctrl-C ends the server; runs go on, and are found again at the next start"
         )
         with spelled_by(label), contextlib.suppress(KeyboardInterrupt):  # the way to end it

@@ -157,3 +157,11 @@ class AppCommand:
         metavar="ADDRESS",
         faces=_TYPED,
     )
+    published_at: str | None = option(
+        None,
+        "address that browsers open, where that is not the one that is listened at: 127.0.0.1:8080 for the "
+        "published port of a container",
+        TEXT,
+        metavar="ADDRESS",
+        faces=_TYPED,
+    )

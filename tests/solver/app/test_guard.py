@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from application import Answer, ask_app, ask_socket
 
-from linkrisk.solver.app.security import HEADERS, SMALL, Access, Guard, Receive, Scope, Send
+from linkrisk.solver.app.security import HEADERS, SMALL, Access, Guard, Receive, Scope, Send, access_at
+from linkrisk.solver.run.errors import UsageError
 
 HOST = "127.0.0.1:8377"
 OWN = f"http://{HOST}"
@@ -126,3 +127,37 @@ def test_uploads_have_a_limit_other_requests_a_small_one_and_secrets_are_not_pri
     assert ask("POST", "/upload/1", content=pieces, content_length=None, origin=OWN).status_code == 413
     assert ACCESS.token not in repr(ACCESS)
     assert ACCESS.secret not in repr(ACCESS)
+
+
+LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
+WITH_80 = [f"{name}:80" for name in LOOPBACK]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "hosts"),
+    [
+        (("127.0.0.1", 8377, None), "127.0.0.1:8377", [f"{name}:8377" for name in LOOPBACK]),
+        (("::1", 9000, None), "[::1]:9000", [f"{name}:9000" for name in LOOPBACK]),
+        (("192.0.2.7", 8377, None), "192.0.2.7:8377", ["192.0.2.7:8377"]),
+        (
+            ("0.0.0.0", 8080, "127.0.0.1:80"),
+            "127.0.0.1:80",
+            [*LOOPBACK, *WITH_80],
+        ),
+        (("0.0.0.0", 8080, "LocalHost"), "localhost:8080", [f"{name}:8080" for name in LOOPBACK]),
+        (("::", 8080, "[2001:db8::1]:443"), "[2001:db8::1]:443", ["[2001:db8::1]:443"]),
+    ],
+)
+def test_a_server_is_called_by_the_address_at_which_it_is_published(asked, shown, hosts) -> None:
+    address, access = access_at(*asked, most=SMALL)
+    assert (address, sorted(access.hosts)) == (shown, sorted(hosts))
+    assert access.cookie == f"linkrisk-{shown.rpartition(':')[2]}"
+
+
+@pytest.mark.parametrize("address", ["", "http://127.0.0.1", "a b", "a:0", "a:99999", "::1", "*"])
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        access_at("0.0.0.0", 8080, address, most=SMALL)
+    assert str(raised.value) == (
+        f"published_at={address!r} is no address: give a name or number and its port, such as 127.0.0.1:8080"
+    )
