@@ -48,7 +48,7 @@ linkrisk verify fit.json --certificate proof.json
 linkrisk datasets fetch wdbc --output wdbc.csv
 linkrisk mask --input wdbc.csv --method noise --percent 10 --output masked.csv
 linkrisk suppress --input wdbc.csv --keys diagnosis --k 2 --output safe.csv
-linkrisk tables make --input wdbc.csv --by diagnosis --cells cells.csv
+linkrisk tables make --input wdbc.csv --by diagnosis --cells cells.csv --relations relations.csv
 """
 """Commands that are run in an empty folder, with what the wheel brings alone."""
 
