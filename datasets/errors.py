@@ -6,7 +6,17 @@ from linkrisk.errors import LinkriskError
 
 
 class DataError(LinkriskError):
-    """Data that cannot be used; the message says what, where and how to fix it, in one line."""
+    """Data that cannot be used; the message says what, where and how to fix it, in one line.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> try:
+    ...     linkrisk.describe("no such file.csv")
+    ... except linkrisk.DataError as error:
+    ...     print(error)
+    no such file.csv cannot be read: there is no such file
+    """
 
 
 class NotANumberError(DataError):

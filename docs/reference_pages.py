@@ -118,17 +118,23 @@ def api() -> str:
     ):
         parts.append(f"## {title}\n")
         parts += [_entry("linkrisk", name, things[name]) for name in group]
-    for module in MODULES:
-        offered = import_module(f"linkrisk.{module}")
-        parts.append(f"## `linkrisk.{module}`\n\n{(offered.__doc__ or '').strip()}\n")
-        shown = [name for name in _offered(offered) if name not in names]
-        parts += [_entry(f"linkrisk.{module}", name, getattr(offered, name)) for name in shown]
+    for module, shown in offered().items():
+        home = import_module(f"linkrisk.{module}")
+        parts.append(f"## `linkrisk.{module}`\n\n{(home.__doc__ or '').strip()}\n")
+        parts += [_entry(f"linkrisk.{module}", name, getattr(home, name)) for name in shown]
     return "\n".join(parts)
 
 
-def _offered(module: Any) -> list[str]:
+def offered() -> dict[str, list[str]]:
+    """Return what each public module offers beside what `linkrisk` itself does."""
+    return {name: _further(import_module(f"linkrisk.{name}")) for name in MODULES}
+
+
+def _further(module: Any) -> list[str]:
+    """Names of its own callables, in order."""
+    own = [name for name in dir(module) if not name.startswith("_") and name not in linkrisk.__all__]
     return sorted(
-        name for name in dir(module) if not name.startswith("_") and callable(getattr(module, name))
+        name for name in own if getattr(getattr(module, name), "__module__", "").startswith("linkrisk")
     )
 
 

@@ -40,6 +40,16 @@ class LinkriskError(ValueError):
     message : str
     option : str, optional
         The keyword of the option that it is mainly about, if it is about one.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> try:
+    ...     linkrisk.mask(iris, "noise", parameters={"percent": -1.0})
+    ... except linkrisk.LinkriskError as error:
+    ...     print(error)
+    percent is -1; it must be above 0
     """
 
     def __init__(self, *message: str, option: str | None = None) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
+import io
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,22 @@ def test_the_reference_has_all_options_results_and_names():
     assert set(re.findall(r"^## `(.*)`$", reference_pages.results(), re.M)) == kinds
     shown = set(re.findall(r"^\.\. auto\w+:: linkrisk\.(\w+)$", reference_pages.api(), re.M))
     assert shown == set(linkrisk.__all__) - set(reference_pages.MODULES)
+
+
+PUBLIC = {
+    f"linkrisk.{module}.{name}" if module else f"linkrisk.{name}"
+    for module, names in {"": linkrisk.__all__, **reference_pages.offered()}.items()
+    for name in names
+    if name not in reference_pages.MODULES
+}
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_the_example_of_everything_public_does_what_it_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    home, _, last = name.rpartition(".")
+    thing = getattr(import_module(home), last)
+    (found,) = doctest.DocTestFinder(recurse=False).find(thing, name, globs={"__name__": "example"})
+    assert found.examples
+    report = io.StringIO()
+    assert doctest.DocTestRunner().run(found, out=report.write).failed == 0, report.getvalue()

@@ -31,7 +31,16 @@ from linkrisk.datasets.microdata.schema import Schema
 
 @runtime_checkable
 class MaskingMethod(Protocol):
-    """A masking method: a frozen dataclass, each field of which is a parameter (see `parameters`)."""
+    """A masking method: a frozen dataclass, each field of which is a parameter (see `parameters`).
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.Rounding(base=0.5)
+    >>> isinstance(method, linkrisk.masking.MaskingMethod)
+    True
+    """
 
     @property
     def name(self) -> str:

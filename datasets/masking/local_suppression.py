@@ -81,6 +81,15 @@ class LocalSuppression(LocalSuppressionParameters, AttributeMethod):
     DataError
         If k is below 2, `count` or `choice` is neither of its two, both ask for what cannot be together, or a
         key variable is given twice in `importance`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> method = linkrisk.masking.LocalSuppression(k=2, attributes=("town", "trade"))
+    >>> int(linkrisk.mask(people, method).table.isna().sum().sum())
+    4
     """
 
     name: ClassVar[str] = "local-suppression"

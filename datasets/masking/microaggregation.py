@@ -71,6 +71,15 @@ class Microaggregation(MicroaggregationParameters, AttributeMethod):
     DataError
         If k is below 2, an attribute is in two groups, both `attributes` and `groups` are given, or `k` is
         given though every group has its own.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.Microaggregation(k=3)
+    >>> masked = linkrisk.mask(iris, method).table
+    >>> int(masked.groupby(list(masked)).size().min())
+    3
     """
 
     name: ClassVar[str] = "microaggregation"
@@ -265,6 +274,15 @@ class OptimalMicroaggregation(OptimalMicroaggregationParameters, NumericMethod):
     ------
     DataError
         If k is below 2.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.OptimalMicroaggregation(k=5, attributes=("sepal_length",))
+    >>> masked = linkrisk.mask(iris, method).table
+    >>> int(masked["sepal_length"].value_counts().min())
+    5
     """
 
     name: ClassVar[str] = "optimal-microaggregation"

@@ -39,6 +39,14 @@ class AdditiveNoise(AdditiveNoiseParameters, NumericMethod):
     ------
     DataError
         If percent is not above 0, or so large that no command could read the values again.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.AdditiveNoise(percent=10.0, attributes=("sepal_length",))
+    >>> linkrisk.mask(iris, method, seed=1).masked
+    ('sepal_length',)
     """
 
     name: ClassVar[str] = "noise"
@@ -134,6 +142,14 @@ class Rounding(RoundingParameters, NumericMethod):
     ------
     DataError
         If the base is not above 0.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.Rounding(base=0.5, attributes=("sepal_length",))
+    >>> linkrisk.mask(iris, method).table["sepal_length"].head(3).tolist()
+    [5.0, 5.5, 5.5]
     """
 
     name: ClassVar[str] = "rounding"

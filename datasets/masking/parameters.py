@@ -51,6 +51,12 @@ class AttributeGroup:
         Their names.
     k : int, optional
         The least number of records in a group; None takes that of the method.
+
+    Examples
+    --------
+    >>> from linkrisk.masking import AttributeGroup, Microaggregation
+    >>> Microaggregation(groups=(AttributeGroup(("age", "income"), 3),)).groups[0].k
+    3
     """
 
     attributes: tuple[str, ...]

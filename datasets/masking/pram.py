@@ -83,6 +83,15 @@ class Pram(PramParameters, CategoricalMethod):
     ------
     DataError
         Unless exactly one of `change`, `theta` and `matrix` is given, in its range.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> method = linkrisk.masking.Pram(change=0.3, attributes=("town",))
+    >>> linkrisk.mask(people, method, seed=1).table["town"].tolist()
+    ['A', 'C', 'A', 'C', 'B', 'B', 'C', 'C']
     """
 
     name: ClassVar[str] = "pram"

@@ -36,6 +36,15 @@ class RankSwapping(RankSwappingParameters, NumericMethod):
     ------
     DataError
         If percent is out of range.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.RankSwapping(percent=20.0)
+    >>> masked = linkrisk.mask(iris, method, seed=1).table
+    >>> sorted(masked["sepal_length"]) == sorted(iris["sepal_length"])
+    True
     """
 
     name: ClassVar[str] = "rank-swapping"

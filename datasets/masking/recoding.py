@@ -97,7 +97,20 @@ class EndCoding(EndCodingParameters, CategoricalMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class TopCoding(EndCoding):
-    """Merge the highest categories into the lowest of them (Willenborg and de Waal 2001)."""
+    """Merge the highest categories into the lowest of them (Willenborg and de Waal 2001).
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> pupils = pd.DataFrame({"grade": [1, 2, 3, 4, 5]})
+    >>> ordinal = linkrisk.data.Scale.ORDINAL
+    >>> grades = linkrisk.data.Attribute("grade", scale=ordinal, categories=tuple("12345"))
+    >>> schema = linkrisk.Schema((grades,))
+    >>> method = linkrisk.masking.TopCoding(categories=2, attributes=("grade",), schema=schema)
+    >>> linkrisk.mask(pupils, method).table["grade"].tolist()
+    [1, 2, 3, 4, 4]
+    """
 
     name: ClassVar[str] = "top-coding"
 
@@ -111,7 +124,20 @@ class TopCoding(EndCoding):
 
 @dataclass(frozen=True, kw_only=True)
 class BottomCoding(EndCoding):
-    """Merge the lowest categories into the highest of them (Willenborg and de Waal 2001)."""
+    """Merge the lowest categories into the highest of them (Willenborg and de Waal 2001).
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> pupils = pd.DataFrame({"grade": [1, 2, 3, 4, 5]})
+    >>> ordinal = linkrisk.data.Scale.ORDINAL
+    >>> grades = linkrisk.data.Attribute("grade", scale=ordinal, categories=tuple("12345"))
+    >>> schema = linkrisk.Schema((grades,))
+    >>> method = linkrisk.masking.BottomCoding(categories=2, attributes=("grade",), schema=schema)
+    >>> linkrisk.mask(pupils, method).table["grade"].tolist()
+    [2, 2, 3, 4, 5]
+    """
 
     name: ClassVar[str] = "bottom-coding"
 
@@ -177,6 +203,15 @@ class GlobalRecoding(GlobalRecodingParameters, CategoricalMethod):
     DataError
         Unless exactly one of `categories` and `hierarchy` is given; if an attribute has two hierarchies, the
         level is negative, or an option is of no use.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> method = linkrisk.masking.GlobalRecoding(categories=2, attributes=("town",))
+    >>> linkrisk.mask(people, method).table["town"].tolist()
+    ['A', 'A', 'A', 'B', 'B', 'B', 'B', 'B']
     """
 
     name: ClassVar[str] = "global-recoding"
@@ -304,6 +339,14 @@ class Recode(RecodeParameters, CategoricalMethod):
     DataError
         Unless exactly one of the four is given; if an attribute has two files, or none; if breaks do not
         ascend, or labels are not as many.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.Recode(breaks=(4.0, 6.0), attributes=("sepal_length",))
+    >>> linkrisk.mask(iris, method).table["sepal_length"].head(3).tolist()
+    [4, 4, 4]
     """
 
     name: ClassVar[str] = "recode"

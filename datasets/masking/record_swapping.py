@@ -183,6 +183,16 @@ class RecordSwapping(RecordSwappingParameters):
     ------
     DataError
         If a column is named in two roles, k is below 1, or percent is not between 0 and 100.
+
+    Examples
+    --------
+    >>> from linkrisk import mask
+    >>> from linkrisk.masking import RecordSwapping
+    >>> import pandas as pd
+    >>> homes = pd.DataFrame({"home": [1, 2, 3, 4], "place": list("NNSS"), "job": list("abab")})
+    >>> method = RecordSwapping(household="home", hierarchy=("place",), risk=("job",), k=2, percent=50.0)
+    >>> sorted(mask(homes, method, seed=1).table["place"])
+    ['N', 'N', 'S', 'S']
     """
 
     name: ClassVar[str] = "record-swapping"

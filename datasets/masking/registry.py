@@ -74,6 +74,14 @@ def make_method(name: str, parameters: Mapping[str, Any]) -> MaskingMethod:
     ------
     DataError
         If there is no such method, it has no such parameter, one is missing, or a value is out of range.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> method = linkrisk.masking.make_method("rounding", {"base": 0.5})
+    >>> method
+    Rounding(attributes=None, schema=None, base=0.5, positive=False)
     """
     if name not in METHODS:
         raise DataError(f"there is no masking method {name!r}{suggestion(name, tuple(METHODS))}")

@@ -68,6 +68,14 @@ def planned(
     ------
     DataError
         If an attribute does not exist or is to be kept, or nothing is left for a method.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> steps = linkrisk.masking.planned([linkrisk.masking.Rounding(base=0.5)], iris)
+    >>> len(steps)
+    1
     """
     for column, what in kept.items():
         check_known([column], list(frame.columns), source, option="id" if what == "id" else what)
@@ -142,6 +150,14 @@ def masked_in_order(
     ------
     DataError
         If a method does not fit the table, or one of its strata.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> steps = linkrisk.masking.planned([linkrisk.masking.Rounding(base=0.5)], iris)
+    >>> linkrisk.masking.masked_in_order(steps, iris, seed=1).iloc[0].tolist()
+    [5.0, 3.5, 1.5, 0.0]
     """
     masked, parts = frame, _strata(steps, frame, strata, source)
     counted = counted_as_written(steps)

@@ -52,6 +52,17 @@ class WeightCalibration(WeightCalibrationParameters, AttributeMethod):
     ------
     DataError
         If there are no margins, or not one column of weights.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from linkrisk import mask
+    >>> from linkrisk.masking import WeightCalibration
+    >>> whole = pd.DataFrame({"sex": list("ffmm"), "w": [10.0, 10.0, 10.0, 10.0]})
+    >>> whole.to_csv("whole.csv", index=False)
+    >>> method = WeightCalibration(like="whole.csv", margins=("sex",), attributes=("w",))
+    >>> mask(whole.iloc[1:], method).table["w"].round(1).tolist()
+    [20.0, 10.0, 10.0]
     """
 
     name: ClassVar[str] = "weight-calibration"

@@ -249,6 +249,14 @@ class ColumnDescription:
     frequent : tuple of Frequency
         Of a column with categories: the most frequent ones, of equally frequent ones the first in order.
         Empty, like the two before, where values might identify a record.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> about = linkrisk.describe(iris).columns[0]
+    >>> about.different, about.lowest, about.highest
+    (12, 4.8, 7.4)
     """
 
     guess: Guess

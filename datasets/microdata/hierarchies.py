@@ -107,6 +107,12 @@ class Hierarchy:
     ------
     DataError
         If a category stands twice, a level has another length, or one splits what a finer one has joined.
+
+    Examples
+    --------
+    >>> from linkrisk.data import Hierarchy
+    >>> Hierarchy("town", (("A1", "A"), ("A2", "A"))).levels
+    (('A1', 'A'), ('A2', 'A'))
     """
 
     attribute: str

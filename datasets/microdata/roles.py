@@ -12,6 +12,12 @@ class Role(StrEnum):
     with others, a confidential attribute is what an intruder is after. A weight says how many of the
     population a record stands for. A household number says which records belong together, a stratum which
     part of the sample a record was drawn in, a record id which record of one file is which of another.
+
+    Examples
+    --------
+    >>> from linkrisk.data import Role
+    >>> [role.value for role in Role]
+    ['identifier', 'key', 'confidential', 'weight', 'household', 'stratum', 'record-id', 'ignored']
     """
 
     IDENTIFIER = "identifier"
@@ -44,7 +50,14 @@ ROLE_WORDS = {
 
 
 class Scale(StrEnum):
-    """How values can be compared: by difference, by days, by order, for equality, or (text) not at all."""
+    """How values can be compared: by difference, by days, by order, for equality, or (text) not at all.
+
+    Examples
+    --------
+    >>> from linkrisk.data import Scale
+    >>> [scale.value for scale in Scale]
+    ['numeric', 'date', 'ordinal', 'nominal', 'text']
+    """
 
     NUMERIC = "numeric"
     DATE = "date"

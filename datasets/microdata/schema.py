@@ -196,6 +196,12 @@ class Attribute:
     ------
     DataError
         If the name is empty, or parts do not go together.
+
+    Examples
+    --------
+    >>> from linkrisk.data import Attribute, Role
+    >>> Attribute("town", Role.KEY).role
+    <Role.KEY: 'key'>
     """
 
     name: str
@@ -254,6 +260,15 @@ class Schema:
     ------
     DataError
         If two attributes have the same name.
+
+    Examples
+    --------
+    >>> from linkrisk.data import Attribute, Role, Scale, Schema
+    >>> schema = Schema((Attribute("town", Role.KEY, Scale.NOMINAL), Attribute("income")))
+    >>> [attribute.name for attribute in schema.attributes]
+    ['town', 'income']
+    >>> schema.to_dict()["attributes"][0]
+    {'name': 'town', 'role': 'key', 'scale': 'nominal'}
     """
 
     attributes: tuple[Attribute, ...]

@@ -54,6 +54,13 @@ def read_schema(path: str | Path) -> Schema:
     ------
     DataError
         If the file cannot be read, is not a schema, or is ambiguous (`datasets.microdata.strict_json`).
+
+    Examples
+    --------
+    >>> from linkrisk.data import Attribute, Schema, read_schema, write_schema
+    >>> write_schema(Schema((Attribute("town"),)), "schema.toml")
+    >>> read_schema("schema.toml").attributes[0].name
+    'town'
     """
     path = Path(path)
     suffix = check_suffix(path)
@@ -81,6 +88,14 @@ def write_schema(schema: Schema, path: str | Path, comments: Mapping[str, str] |
     ------
     DataError
         If the suffix is unknown or the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from linkrisk.data import Attribute, Schema, write_schema
+    >>> write_schema(Schema((Attribute("town"),)), "schema.toml")
+    >>> print(Path("schema.toml").read_text(encoding="utf-8").splitlines()[-1])
+    name = "town"
     """
     if check_suffix(Path(path)) == ".toml":
         write_whole(path, to_toml(schema, comments or {}))

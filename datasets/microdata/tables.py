@@ -72,6 +72,14 @@ def load_table(table: Any, name: str, text_columns: Sequence[str] = ()) -> Table
     ------
     DataError
         If it is neither, or two columns have the same name.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> table = linkrisk.data.load_table(iris, "flowers")
+    >>> table.frame.shape
+    (15, 4)
     """
     if isinstance(table, Table):
         return table

@@ -111,6 +111,15 @@ class FilePair:
         The attributes that are dates, with the form that is declared. The tables have days in their place.
     labels : Labels
         What columns of the original and their codes mean in words, where file or schema say it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> pair = linkrisk.data.make_file_pair(iris, masked)
+    >>> pair.alignment, pair.partner[:3].tolist()
+    ('row by row', [0, 1, 2])
     """
 
     original: pd.DataFrame
@@ -217,6 +226,14 @@ def make_file_pair(asked: PairRequest) -> FilePair:
     ------
     DataError
         On any input that cannot be used, with one line that says what, where and how to fix it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.data.make_file_pair(iris, masked, attributes=["sepal_length"]).attributes
+    ('sepal_length',)
     """
     nominal, ordinal, schema = asked.nominal, asked.ordinal, asked.schema
     check_alignment(asked.id, asked.row_by_row)

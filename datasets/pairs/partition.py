@@ -80,6 +80,12 @@ def spanning_tree_partition(
     ------
     DataError
         If no correlation reaches the threshold, or an attribute cannot be used.
+
+    Examples
+    --------
+    >>> from linkrisk.data import load, spanning_tree_partition
+    >>> spanning_tree_partition(load("iris"), ["sepal_length", "petal_length", "petal_width"])
+    (('sepal_length', 'petal_width'), ('petal_length',))
     """
     edges = spanning_tree(correlations(frame, attributes), threshold)
     if not edges:

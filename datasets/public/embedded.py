@@ -27,6 +27,12 @@ def load_wdbc() -> pd.DataFrame:
 
     Columns are named and ordered as in the UCI documentation, for example radius_mean, radius_se and
     radius_worst; the record id is left out.
+
+    Examples
+    --------
+    >>> from linkrisk.data import load_wdbc
+    >>> load_wdbc().shape
+    (569, 31)
     """
     return _read("wdbc", "diagnosis")
 
@@ -66,6 +72,15 @@ def default_pair() -> FilePair:
 
     radius_mean and texture_mean are masked together with k = 3, smoothness_mean and symmetry_mean with
     k = 8, as deliverable D11.2 masks its Census files (compare its M4-28). Records are aligned row by row.
+
+    Examples
+    --------
+    >>> from linkrisk.data import default_pair
+    >>> pair = default_pair()
+    >>> pair.attributes
+    ('radius_mean', 'texture_mean', 'smoothness_mean', 'symmetry_mean')
+    >>> len(pair.masked)
+    400
     """
     attributes = [attribute for group in GROUPS for attribute in group.attributes]
     original = load_wdbc().loc[: RECORDS - 1, attributes]

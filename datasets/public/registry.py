@@ -142,6 +142,12 @@ def load(name: str) -> pd.DataFrame:
     ------
     DataError
         If there is no such data set, its local file does not have a column, or it cannot be downloaded.
+
+    Examples
+    --------
+    >>> from linkrisk.data import load
+    >>> load("wdbc").shape
+    (569, 31)
     """
     _check_name(name)
     if name in EMBEDDED:

@@ -65,6 +65,12 @@ class Incomplete:
         The code of those without one.
     beside : tuple of str
         Columns of codes of other tables that are made with this one: who is left out of one is out of all.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import Incomplete
+    >>> Incomplete("code", code="unknown").how
+    'code'
     """
 
     how: str = REFUSE

@@ -156,6 +156,18 @@ class StoredTable:
         What columns of codes and their codes mean, for reports.
     dataflow : str
         What SDMX calls it, ``AGENCY:ID(VERSION)``; empty where that is not known.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> stored = linkrisk.open_table(table)
+    >>> stored.by, stored.status.tolist()[:2]
+    (('region', 'size'), ['s', 's'])
     """
 
     cells: pd.DataFrame

@@ -87,6 +87,27 @@ class CellTable:
     FormulationError
         If relations do not add up, a value is outside its bounds, a level is negative or cannot be reached,
         or a cell is both primary and fixed; the message names the first one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from linkrisk.tables import CellTable
+    >>> value, none = np.array([9.0, 4.0, 5.0]), np.zeros(3)
+    >>> table = CellTable(
+    ...     value=value,
+    ...     relations=sparse.csr_array([[-1.0, 1.0, 1.0]]),
+    ...     lower=none,
+    ...     upper=2 * value,
+    ...     primary=none > 0,
+    ...     fixed=none > 0,
+    ...     cost=value,
+    ...     lower_level=none,
+    ...     upper_level=none,
+    ...     sliding_level=none,
+    ... )
+    >>> float((table.relations @ table.value).item())
+    0.0
     """
 
     value: FloatArray

@@ -53,6 +53,12 @@ class MagnitudeDesign:
     ------
     FormulationError
         If a number is not in its range.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import MagnitudeDesign
+    >>> MagnitudeDesign(most=2, variance=1.0).levels
+    ()
     """
 
     most: int

@@ -22,7 +22,14 @@ _USUAL_RANGE = 20.0
 
 
 class PrimaryRule(ABC):
-    """Rule that marks sensitive cells and sets their protection levels."""
+    """Rule that marks sensitive cells and sets their protection levels.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import FrequencyRule, PrimaryRule
+    >>> isinstance(FrequencyRule(3), PrimaryRule)
+    True
+    """
 
     both: ClassVar[bool] = True
     """Whether the level holds below as above, "out of symmetry" (Handbook, section 4.2.2)."""
@@ -61,6 +68,12 @@ class PPercentRule(PrimaryRule):
     ------
     FormulationError
         If one is not in its range.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import PPercentRule
+    >>> PPercentRule(10.0)
+    PPercentRule(percent=10.0, prior=100.0, intruders=1)
     """
 
     percent: float
@@ -101,6 +114,18 @@ class DominanceRule(PrimaryRule):
     ------
     FormulationError
         If one is not in its range.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> rule = linkrisk.tables.DominanceRule(number=1, percent=80.0)
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=[rule])
+    >>> int((table.cells["status"] == "u").sum())
+    1
     """
 
     number: int
@@ -142,6 +167,18 @@ class FrequencyRule(PrimaryRule):
     ------
     FormulationError
         If one is not in its range.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> rule = linkrisk.tables.FrequencyRule(3)
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=[rule])
+    >>> int((table.cells["status"] == "u").sum())
+    4
     """
 
     least: int
@@ -180,6 +217,12 @@ class ZeroRule(PrimaryRule):
     ------
     FormulationError
         If it is not above 0.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import ZeroRule
+    >>> ZeroRule(5.0)
+    ZeroRule(range=5.0)
     """
 
     both: ClassVar[bool] = False
@@ -222,6 +265,12 @@ class RequestRule(PrimaryRule):
     ------
     FormulationError
         If one is not in its range.
+
+    Examples
+    --------
+    >>> from linkrisk.tables import RequestRule
+    >>> RequestRule((70.0, 50.0), least=3, range_percent=20.0).percent
+    (70.0, 50.0)
     """
 
     percent: tuple[float, float]

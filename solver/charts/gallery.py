@@ -51,6 +51,15 @@ def draw(name: str, result: Json, **options: Any) -> Chart | None:
     ------
     UsageError
         If there is no chart of this name.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> chart = linkrisk.charts.draw("weights", linkrisk.fit(iris, masked).to_dict())
+    >>> type(chart).__module__.split(".")[0]
+    'linkrisk'
     """
     if name not in GALLERY:
         raise UsageError(f"there is no chart {name!r}: choose from {', '.join(GALLERY)}")
@@ -61,7 +70,16 @@ def draw(name: str, result: Json, **options: Any) -> Chart | None:
 
 
 def offered(result: Json) -> tuple[str, ...]:
-    """The charts whose sources a result has."""
+    """The charts whose sources a result has.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.charts.offered(linkrisk.fit(iris, masked).to_dict())
+    ('headline', 'bound', 'weights', 'shapley', 'interactions', 'matrix')
+    """
     has = {"fit": bool(fits(result)), "sweep": "runs" in result}
     return tuple(
         name

@@ -182,7 +182,17 @@ class PartSteering:
 
 @dataclass(frozen=True)
 class Steering:
-    """All of it; `EngineOptions` has one, so that a run can be tuned."""
+    """All of it; `EngineOptions` has one, so that a run can be tuned.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from linkrisk import Steering
+    >>> usual = Steering()
+    >>> patient = replace(usual, tree=replace(usual.tree, budget=10 * usual.tree.budget))
+    >>> patient.tree.budget
+    20000
+    """
 
     build: BuildSteering = field(default_factory=BuildSteering)
     growth: GrowthSteering = field(default_factory=GrowthSteering)

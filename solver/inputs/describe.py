@@ -36,6 +36,14 @@ class Description(Result):
         In the order of the table.
     notes : tuple of str
         What was detected when its file was read, a line each.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> about = linkrisk.describe(iris)
+    >>> about.records, len(about.columns)
+    (15, 4)
     """
 
     kind: ClassVar[str] = "description"
@@ -86,8 +94,10 @@ def describe(asked: DescribeOptions) -> Description:
 
     Examples
     --------
-    >>> from linkrisk import describe
-    >>> describe("survey.csv").write("survey.toml")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> linkrisk.describe(iris).columns[0].guess.attribute.scale
+    <Scale.NUMERIC: 'numeric'>
     """
     return description_of(load_table(asked.data, "data"))
 

@@ -286,6 +286,15 @@ def read_checked_links(table: Any) -> tuple[FloatArray, BoolArray]:
 
     Rows with an open decision are left out; DataError as in `read_decisions`, or for a weight that is no
     number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from linkrisk.measures import read_checked_links
+    >>> checked = pd.DataFrame({"weight": [3.0, 5.0], "decision": ["link", "non-link"]})
+    >>> weight, right = read_checked_links(checked)
+    >>> right.tolist()
+    [True, False]
     """
     loaded = load_table(table, "decisions", (DECISION,))
     for name in (WEIGHT, DECISION):

@@ -185,6 +185,14 @@ class Problem:
         Sampling weights and strata of the blocks.
     rereading : Rereading or None
         How other processes can read the pair themselves; None where it has to be sent.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.distances.make_problem(iris, masked).files.attributes
+    ('sepal_length', 'sepal_width', 'petal_length', 'petal_width')
     """
 
     files: FilePair

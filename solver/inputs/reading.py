@@ -88,6 +88,15 @@ def make_problem(original: Any = None, masked: Any = None, options: ProblemOptio
     ------
     UsageError, DataError, FormulationError
         If the request or the files cannot be used; one line that says how to fix it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> problem = linkrisk.distances.make_problem(iris, masked)
+    >>> problem.aggregator.name, problem.pair.blocks
+    ('weighted-mean', 15)
     """
     options = options or ProblemOptions()
     check_problem_options(options)

@@ -155,6 +155,16 @@ class Bayesian(BayesianParameters, Linker):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> one, two = iris[["sepal_length", "petal_length"]], iris[["petal_width"]]
+    >>> training = linkrisk.data.load("iris").drop(columns="class")
+    >>> found = linkrisk.link(one, two, method=linkrisk.linkers.Bayesian(classes=3), training=training)
+    >>> found.records
+    15
     """
 
     name: ClassVar[str] = "bayes"

@@ -77,6 +77,14 @@ class DistanceBased(DistanceBasedParameters, Linker):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.DistanceBased()).linked
+    13
     """
 
     name: ClassVar[str] = "dbrl"

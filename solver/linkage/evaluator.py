@@ -282,6 +282,14 @@ class Evaluator:
         Blocks that are counted before `stop` is checked again; fewer where there are many candidates.
     workers : BlockWorkers, optional
         Workers that count where there is much to count; the answers are the same.
+
+    Examples
+    --------
+    >>> from linkrisk.distances import Evaluator, make_problem
+    >>> problem = make_problem()  # of the embedded pair
+    >>> mean = problem.aggregator
+    >>> int(Evaluator(problem.pair).count(mean.form(mean.equal())).linked.sum())
+    364
     """
 
     def __init__(
@@ -385,16 +393,8 @@ class Evaluator:
             found = self._compare(form, purpose, pair, stop)
         linked = (found.rank == 1) & (found.ties == 0) & pair.reachable
         self._spend(_cost(pair, int(linked.sum()), purpose))
-        return Evaluation(
-            linked,
-            found.rank,
-            found.ties,
-            found.distance,
-            found.nearest_other,
-            pair.weight,
-            found.rival,
-            settled=found.rank > 0,
-        )
+        seen = found.rank, found.ties, found.distance, found.nearest_other
+        return Evaluation(linked, *seen, pair.weight, found.rival, settled=found.rank > 0)
 
     def _compare(
         self, form: DistanceForm, purpose: int, pair: LinkagePair, stop: Callable[[], bool] | None

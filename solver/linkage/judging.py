@@ -76,12 +76,39 @@ def judge(linker: LearnedLinker, truth: Truth) -> Evaluation:
     Returns
     -------
     Evaluation
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> names = tuple(iris)
+    >>> task = linkrisk.linkers.LinkageTask(iris, masked, names, names, linkrisk.describe(iris).schema)
+    >>> learned = linkrisk.linkers.SumOfStandardised().learn(task)
+    >>> judged = linkrisk.linkers.judge(learned, linkrisk.linkers.Truth.of(np.arange(15), 15))
+    >>> int(judged.linked.sum())
+    8
     """
     return judged_links(linker, truth, curve=False).evaluation
 
 
 def most_probable_claim(linker: LearnedLinker, truth: Truth) -> Claim | None:
-    """Find the pair of largest score; None when no pair can be a match."""
+    """Find the pair of largest score; None when no pair can be a match.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> names = tuple(iris)
+    >>> task = linkrisk.linkers.LinkageTask(iris, masked, names, names, linkrisk.describe(iris).schema)
+    >>> learned = linkrisk.linkers.Probabilistic().learn(task)
+    >>> claim = linkrisk.linkers.most_probable_claim(learned, linkrisk.linkers.Truth.of(np.arange(15), 15))
+    >>> claim is not None
+    True
+    """
     return judged_links(linker, truth).claim
 
 

@@ -145,6 +145,16 @@ class LinkageTask:
         Whether the queries are the masked records and the candidates the original ones.
     helpers : Helpers, optional
         Workers that compare records.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> names = tuple(iris)
+    >>> task = linkrisk.linkers.LinkageTask(iris, masked, names, names, linkrisk.describe(iris).schema)
+    >>> task.bijection, task.query_attributes[0]
+    (False, 'sepal_length')
     """
 
     queries: pd.DataFrame
@@ -176,6 +186,17 @@ class Linker(ABC):
         Whether it takes training records.
     has_workers : bool
         Whether others can compare records for it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> names = tuple(iris)
+    >>> task = linkrisk.linkers.LinkageTask(iris, masked, names, names, linkrisk.describe(iris).schema)
+    >>> learned = linkrisk.linkers.SumOfStandardised().learn(task)
+    >>> learned.scores(slice(0, 2)).shape
+    (2, 15)
     """
 
     name: ClassVar[str]
@@ -382,6 +403,13 @@ class Truth:
         How many there are of each.
     twin_group : ndarray of int, shape (candidates,), optional
         Equal labels for candidates that equal each other on every attribute, where these are not rivals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkrisk.linkers import Truth
+    >>> Truth.of(np.arange(3), 3).weight.tolist()
+    [1.0, 1.0, 1.0]
     """
 
     query_rows: IndexArray

@@ -272,6 +272,14 @@ class RandomMatching(Linker):
     """Every query gets a candidate drawn at random, no candidate twice before all are taken.
 
     Files in bijection have r right links with the probability `probability_of_links`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.RandomMatching()).linked
+    0
     """
 
     name: ClassVar[str] = "random"

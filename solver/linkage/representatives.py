@@ -176,6 +176,14 @@ class PrincipalComponent(OneDimension):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.PrincipalComponent()).linked
+    13
     """
 
     name: ClassVar[str] = "pca"
@@ -193,6 +201,14 @@ class SumOfStandardised(OneDimension):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.SumOfStandardised()).linked
+    8
     """
 
     name: ClassVar[str] = "zscore"
@@ -389,6 +405,14 @@ class OrderedWeightedAverages(RepresentativeLinker):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.OrderedWeightedAverages()).linked
+    12
     """
 
     name: ClassVar[str] = "owa"
@@ -406,6 +430,14 @@ class SugenoIntegrals(SugenoIntegralsParameters, RepresentativeLinker):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.SugenoIntegrals()).linked
+    9
     """
 
     name: ClassVar[str] = "sugeno"

@@ -224,6 +224,17 @@ class LinkResult(Result):
         Everything else of the JSON.
     passes : LinkedPasses or None
         Of linkage in passes: a report per pass, the links, the pairs for clerical review.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linked = linkrisk.link(iris, masked, method="prl")
+    >>> linked.linked, linked.records
+    (11, 15)
+    >>> linked.curve is not None
+    True
     """
 
     kind: ClassVar[str] = "link"
@@ -282,6 +293,16 @@ class FoundLinks(Result):
         A report per pass, the links, the pairs for clerical review.
     details : dict
         Everything else of the JSON.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> passes = {"passes": ("trade",)}
+    >>> found = linkrisk.find_links(people, people[::-1], nominal=["town"], parameters=passes)
+    >>> found.method, found.to_dict()["format"]
+    ('prl', 'linkrisk-links')
     """
 
     kind: ClassVar[str] = "links"

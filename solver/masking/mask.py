@@ -134,6 +134,14 @@ class MaskingResult(Result):
         Columns that were dropped or numbered anew, and the order of the records.
     schema : Schema
         The roles of all columns, declared or recognised.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "rank-swapping", parameters={"percent": 20.0}, seed=1)
+    >>> masked.masked[0], masked.table.shape
+    ('sepal_length', (15, 4))
     """
 
     kind: ClassVar[str] = "masking"
@@ -323,8 +331,13 @@ def mask(asked: MaskOptions) -> MaskingResult:
 
     Examples
     --------
-    >>> from linkrisk import mask
-    >>> mask("original.csv", "noise", parameters={"percent": 5.0}).write("masked.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "microaggregation", parameters={"k": 3})
+    >>> masked.masked
+    ('sepal_length', 'sepal_width', 'petal_length', 'petal_width')
+    >>> int(masked.table.groupby(list(masked.table)).size().min())
+    3
     """
     declared = {} if asked.schema is None else {"schema": schema_of(asked.schema)}
     methods = methods_of(asked.method, {**declared, **(asked.parameters or {})})

@@ -87,6 +87,15 @@ class MeasureResult(Result):
     ----------
     measure : str
         The measure's name, of the class.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> found = linkrisk.risk(iris, masked, aggregator="weighted-mean", measures=["uniqueness"])
+    >>> found.measures["uniqueness"].to_frame().shape
+    (15, 2)
     """
 
     kind: ClassVar[str] = "measure"

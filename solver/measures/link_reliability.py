@@ -357,6 +357,13 @@ def link_reliability(
     ------
     UsageError
         If the two do not fit together, a weight is not finite, or no link is in the grey area.
+
+    Examples
+    --------
+    >>> from linkrisk.measures import link_reliability
+    >>> found = link_reliability([1.0, 2.0, 3.0, 4.0, 5.0], [False, False, True, True, True])
+    >>> found.share.value, found.links
+    (0.6, 5)
     """
     weight, valid = _checked(scores, right, target)
     low = float(weight.min()) if lower is None else float(lower)

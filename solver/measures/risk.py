@@ -73,6 +73,15 @@ class RiskResult(Result):
         The worst cases that the measures go by.
     details : dict
         Files, options, seconds and versions of the call.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> found = linkrisk.risk(iris, masked, aggregator="weighted-mean", measures=["uniqueness"])
+    >>> found.worst.proven
+    True
     """
 
     kind: ClassVar[str] = "risk"
@@ -262,6 +271,17 @@ def risk(asked: RiskOptions) -> RiskResult:
         If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> found = linkrisk.risk(iris, masked, aggregator="weighted-mean", measures=["held-out"])
+    >>> found.verdict.answer
+    <Answer.ABOVE: 'above'>
+    >>> sorted(found.measures)
+    ['held-out']
     """
     measures = asked_measures(asked.measures)
     several_releases = isinstance(asked.masked, list | tuple) and len(asked.masked) > 1

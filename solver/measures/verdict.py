@@ -101,6 +101,15 @@ class Verdict:
         What it is the worst of, the most severe first; before all others that the release names its records.
     weighted : bool
         Whether shares are of sampling weights.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> verdict = linkrisk.risk(iris, masked, aggregator="weighted-mean", measures=["uniqueness"]).verdict
+    >>> verdict.low <= verdict.high, verdict.tolerated
+    (True, 0.05)
     """
 
     answer: Answer

@@ -36,7 +36,7 @@ def taking(operation: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P
         @functools.wraps(body)
         def call(*args: P.args, **given: P.kwargs) -> R:
             _check_known(body.__name__, given, list(known))
-            asked = operation(*args, **given)
+            asked = _asked(operation, body.__name__, args, given)
             check_asked(asked)
             return body(asked)
 
@@ -57,13 +57,21 @@ def keeping(operation: Callable[P, Any]) -> Callable[Concatenate[Any, P], None]:
 
     def init(self: Any, /, *args: P.args, **given: P.kwargs) -> None:
         _check_known(type(self).__name__, given, list(known))
-        asked = operation(*args, **given)
+        asked = _asked(operation, type(self).__name__, args, given)
         for name in known:
             setattr(self, name, getattr(asked, name))
 
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     init.__signature__ = inspect.Signature([own, *map(_parameter, known.values())])  # type: ignore[attr-defined]
     return init
+
+
+def _asked(operation: Callable[..., O], function: str, args: tuple[Any, ...], given: dict[str, Any]) -> O:
+    """The request; what is lacking is said of the function that was called, not of the dataclass."""
+    try:
+        return operation(*args, **given)
+    except TypeError as error:
+        raise TypeError(re.sub(r"^\w+\.__init__", function, str(error))) from None
 
 
 def _taken(operation: type[Any]) -> dict[str, Option]:

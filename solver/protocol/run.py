@@ -32,7 +32,7 @@ from linkrisk.solver.schemas.keys import Json
 
 @dataclass(frozen=True, eq=False)
 class ProtocolResult(Result):
-    """What running a protocol did.
+    r"""What running a protocol did.
 
     Attributes
     ----------
@@ -45,6 +45,21 @@ class ProtocolResult(Result):
     output : str
     name : str
         Of the file of the protocol.
+
+    Examples
+    --------
+    >>> import hashlib
+    >>> import pandas as pd
+    >>> import linkrisk
+    >>> from pathlib import Path
+    >>> pd.DataFrame({"age": [31, 47, 52]}).to_csv("people.csv", index=False)
+    >>> digest = hashlib.sha256(Path("people.csv").read_bytes()).hexdigest()
+    >>> step = '[[step]]\ncommand = "mask"\nmethod = ["rounding base=10"]\n'
+    >>> text = f'[input]\nfile = "people.csv"\nsha256 = "{digest}"\n\n{step}'
+    >>> written = Path("steps.toml").write_text(text)
+    >>> done = linkrisk.run_protocol("steps.toml", "safe.csv")
+    >>> len(done.steps), done.undone
+    (1, 0)
     """
 
     kind: ClassVar[str] = "protocol"
@@ -102,7 +117,7 @@ def said(result: Json) -> Document:
 
 @taking(RunProtocolOptions)
 def run_protocol(asked: RunProtocolOptions) -> ProtocolResult:
-    """Make a file by the steps of a protocol, and write it whole or not at all.
+    r"""Make a file by the steps of a protocol, and write it whole or not at all.
 
     Every step is the command of its name, from file to file. Files that the protocol names are seen from its
     folder.
@@ -124,8 +139,18 @@ def run_protocol(asked: RunProtocolOptions) -> ProtocolResult:
 
     Examples
     --------
-    >>> from linkrisk import run_protocol
-    >>> run_protocol("steps.toml", "safe.csv")  # doctest: +SKIP
+    >>> import hashlib
+    >>> import pandas as pd
+    >>> import linkrisk
+    >>> from pathlib import Path
+    >>> pd.DataFrame({"age": [31, 47, 52]}).to_csv("people.csv", index=False)
+    >>> digest = hashlib.sha256(Path("people.csv").read_bytes()).hexdigest()
+    >>> step = '[[step]]\ncommand = "mask"\nmethod = ["rounding base=10"]\n'
+    >>> text = f'[input]\nfile = "people.csv"\nsha256 = "{digest}"\n\n{step}'
+    >>> written = Path("steps.toml").write_text(text)
+    >>> done = linkrisk.run_protocol("steps.toml", "safe.csv")
+    >>> pd.read_csv("safe.csv")["age"].tolist()
+    [30.0, 50.0, 50.0]
     """
     plan = Protocol.read(asked.protocol)
     plan = replace(plan, signs={**plan.signs, **number_signs().said})

@@ -125,6 +125,14 @@ class SweepResult(Result):
         The information loss that the front goes by, one of `LOSSES`; more is worse.
     details : dict
         What was swept, with notes, seconds and versions.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> found = linkrisk.sweep(iris, ["noise percent=10,50"], aggregator="weighted-mean", seed=1)
+    >>> len(found.to_frame())
+    2
     """
 
     kind: ClassVar[str] = "sweep"
@@ -280,6 +288,14 @@ def sweep(asked: SweepOptions) -> SweepResult:
         If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the file cannot be used, or no masking can be measured.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> found = linkrisk.sweep(iris, ["noise percent=10,50"], aggregator="weighted-mean", seed=1)
+    >>> found.to_frame()["masking"].tolist()
+    ['noise percent=10', 'noise percent=50']
     """
     began = time.perf_counter()
     if asked.original is None:

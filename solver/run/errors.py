@@ -8,11 +8,35 @@ from linkrisk.errors import LinkriskError
 
 
 class UsageError(LinkriskError):
-    """A request that cannot be carried out as given; the message says what, where and how to fix it."""
+    """A request that cannot be carried out as given; the message says what, where and how to fix it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> try:
+    ...     linkrisk.fit(threads=0)
+    ... except linkrisk.UsageError as error:
+    ...     print(error)
+    threads must be a whole number of at least 1, not 0
+    """
 
 
 class CancelledError(RuntimeError):
-    """A run was cancelled that has nothing to show before its end."""
+    """A run was cancelled that has nothing to show before its end.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> cancel = linkrisk.Cancel()
+    >>> cancel.cancel()
+    >>> try:
+    ...     linkrisk.link(iris, masked, method="prl", cancel=cancel)
+    ... except linkrisk.CancelledError as error:
+    ...     print(error)
+    the run was cancelled before there was a result
+    """
 
 
 _log = logging.getLogger(__name__)

@@ -20,11 +20,13 @@ class Cancel:
 
     Examples
     --------
-    >>> from linkrisk import Cancel, fit
-    >>> cancel = Cancel()
-    >>> button.on_click(cancel.cancel)  # doctest: +SKIP
-    >>> result = fit("original.csv", "masked.csv", cancel=cancel)  # doctest: +SKIP
-    >>> result.status, result.limit  # doctest: +SKIP
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> cancel = linkrisk.Cancel()
+    >>> cancel.cancel()  # as a button would, while it runs
+    >>> result = linkrisk.fit(iris, masked, cancel=cancel)
+    >>> result.status, result.limit
     ('interrupted', 'user')
     """
 

@@ -52,6 +52,16 @@ class Progress:
     cost : float
         Instead of a value, where the least is searched: that of the best answer; `bound` is below it. NaN
         else.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> seen = []
+    >>> result = linkrisk.fit(iris, masked, on_progress=seen.append)
+    >>> isinstance(seen[0], linkrisk.Progress)
+    True
     """
 
     seconds: float

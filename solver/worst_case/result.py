@@ -47,6 +47,17 @@ class FamilyFit(Result):
         Everything else of the JSON.
     certificate : dict or None
         What proves the bound, where asked for; the command `verify` checks it.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> worst = linkrisk.fit(iris, masked).worst
+    >>> worst.status, worst.linked
+    ('optimal', 14)
+    >>> sorted(worst.parameters["weights"])
+    ['petal_length', 'petal_width', 'sepal_length', 'sepal_width']
     """
 
     kind: ClassVar[str] = "fit"
@@ -188,6 +199,17 @@ class FitResult(Result):
     details : dict
         Everything else of the JSON; of several families what they share: files, notes on them, seconds,
         limits and command of the run.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> result = linkrisk.fit(iris, masked, aggregator="weighted-mean,owa")
+    >>> result.worst.details["aggregator"], result.interval
+    ('weighted-mean', (14, 14))
+    >>> len(result.table.to_frame())
+    15
     """
 
     kind: ClassVar[str] = "fit"

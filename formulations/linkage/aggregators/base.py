@@ -70,6 +70,14 @@ class Aggregator(ABC):
         Whether the family of distances stays the same when the attributes change places.
     allowed_differences : tuple of Differences
         The attribute distances it is defined for, the default first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkrisk.distances import make_aggregator
+    >>> mean = make_aggregator("weighted-mean", ("age", "income"))
+    >>> float((mean.features(np.array([[1.0, 3.0]])) @ mean.equal()).item())
+    2.0
     """
 
     name: ClassVar[str]

@@ -57,6 +57,12 @@ def make_aggregator(
     ------
     FormulationError
         If the name is unknown or an option does not fit.
+
+    Examples
+    --------
+    >>> from linkrisk.distances import make_aggregator
+    >>> make_aggregator("choquet", ("age", "income")).parameter_names
+    ('mu_age', 'mu_income', 'mu_age+income')
     """
     if name not in AGGREGATORS:
         close = get_close_matches(name, AGGREGATORS, n=1)

@@ -302,6 +302,15 @@ class VerificationResult(Result):
         How many the table has.
     seconds : float
         What checking took.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> checked = linkrisk.verify(linkrisk.fit(iris, masked, certificate=True), iris, masked)
+    >>> checked.verified, checked.linked, checked.linked_upper_bound
+    (True, 14, 14)
     """
 
     kind: ClassVar[str] = "verification"

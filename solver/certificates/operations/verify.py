@@ -129,11 +129,12 @@ def verify(asked: VerifyOptions) -> VerificationResult:
 
     Examples
     --------
-    >>> from linkrisk import fit, verify
-    >>> result = fit("original.csv", "masked.csv", certificate=True)  # doctest: +SKIP
-    >>> assert verify(result, "original.csv", "masked.csv")  # doctest: +SKIP
-    >>> assert verify("proofs.json", "original.csv", "masked.csv")  # doctest: +SKIP
-    >>> assert verify("proof.json.gz", tables="internal.jj")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> result = linkrisk.fit(iris, masked, certificate=True)
+    >>> linkrisk.verify(result, iris, masked).verified
+    True
     """
     content, name = _content(asked.result, "the fit", WRITERS)
     if content.get("format") == TABLE:

@@ -77,6 +77,16 @@ class EvaluationResult(Result):
         Everything else of the JSON.
     link : LinkResult or None
         The result of a linker, where a linker has learned the parameters.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> learned = linkrisk.fit(iris, masked)
+    >>> counted = linkrisk.evaluate(iris, masked, parameters=learned, one_to_one=True)
+    >>> counted.linked, counted.one_to_one, counted.records
+    (14, 15, 15)
     """
 
     kind: ClassVar[str] = "evaluation"
@@ -389,6 +399,16 @@ def evaluate(asked: EvaluateOptions) -> EvaluationResult:
         If the request, the parameters or the files cannot be used.
     CancelledError
         If `cancel` has been used before enough records were counted.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> equal = {"weights": dict.fromkeys(iris, 0.25)}
+    >>> mean = {"aggregator": "weighted-mean", "parameters": equal}
+    >>> linkrisk.evaluate(iris, masked, parameters=mean).linked
+    13
     """
     clock = limits_of(asked.time_limit, cancel=asked.cancel).clock()
     asked_for = pool_choice(asked.scheduler, asked.workers)

@@ -169,8 +169,13 @@ def find_links(asked: FindOptions) -> FoundLinks:
 
     Examples
     --------
-    >>> from linkrisk import find_links
-    >>> find_links("a.csv", "b.csv", parameters={"passes": ["surname,town"]}).links  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> passes = {"passes": ("trade",)}
+    >>> found = linkrisk.find_links(people, people[::-1], nominal=["town"], parameters=passes)
+    >>> len(found.links), found.matching
+    (0, None)
     """
     linker = chosen_linker(asked.method, asked.parameters)
     asked_for = pool_choice(asked.scheduler, asked.workers)
@@ -252,9 +257,11 @@ def link(asked: LinkOptions) -> LinkResult:
 
     Examples
     --------
-    >>> from linkrisk import link
-    >>> link("a.csv", "b.csv", method="prl", one_to_one="hungarian").linked  # doctest: +SKIP
-    312
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method="zscore").linked
+    8
     """
     linker = chosen_linker(asked.method, asked.parameters)
     asked_for = pool_choice(asked.scheduler, asked.workers)

@@ -39,6 +39,14 @@ class Probabilistic(ProbabilisticParameters, Linker):
     Parameters
     ----------
     {options}
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.link(iris, masked, method=linkrisk.linkers.Probabilistic()).linked
+    11
     """
 
     name: ClassVar[str] = "prl"

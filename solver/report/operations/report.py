@@ -183,6 +183,15 @@ class ReportResult(Result):
         All measures; None where it was made from JSON.
     certificates : tuple of Certified
         One for each family that has a result.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> page = linkrisk.report(linkrisk.fit(iris, masked))
+    >>> "<html" in page.to_html()
+    True
     """
 
     kind: ClassVar[str] = Document.kind
@@ -249,9 +258,12 @@ def report(asked: ReportOptions) -> ReportResult:
 
     Examples
     --------
-    >>> from linkrisk import report
-    >>> report("original.csv", "masked.csv").save("report.html")  # doctest: +SKIP
-    >>> report("risk.json", audience="external").save("outside.html")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> page = linkrisk.report(iris, masked, aggregator="weighted-mean", measures=["uniqueness"])
+    >>> "At worst" in page.to_html()
+    True
     """
     saved = _saved(asked)
     return saved_report(saved, asked.audience) if saved else _measured(asked)

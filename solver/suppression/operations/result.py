@@ -99,6 +99,15 @@ class SuppressionResult(Reported):
         Everything else of the JSON.
     source : Source
         The input.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> safe = linkrisk.suppress(people, keys=["town", "trade"], k=2)
+    >>> safe.cost, safe.bound, safe.unsafe
+    (4.0, 4.0, 4)
     """
 
     kind: ClassVar[str] = "suppression"

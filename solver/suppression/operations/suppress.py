@@ -104,8 +104,14 @@ def suppress(asked: SuppressOptions) -> SuppressionResult:
 
     Examples
     --------
-    >>> from linkrisk import suppress
-    >>> suppress("people.csv", keys=["town", "sex", "trade"], k=3).write("safe.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> safe = linkrisk.suppress(people, keys=["town", "trade"], k=2)
+    >>> safe.cells, safe.proven
+    (4, True)
+    >>> safe.table.isna().sum().to_dict()
+    {'town': 3, 'trade': 1}
     """
     request = _Request.read(with_usual_k(asked))
     compile_once(MASKING, asked.on_progress)

@@ -111,6 +111,14 @@ class UnsafeResult(Result):
         Each level of each hierarchy by itself.
     details : dict
         Everything else of the JSON.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> linkrisk.unsafe(people, keys=["town", "trade"], k=2).before.records
+    4
     """
 
     kind: ClassVar[str] = "unsafe"
@@ -173,8 +181,11 @@ def unsafe(asked: UnsafeOptions) -> UnsafeResult:
 
     Examples
     --------
-    >>> from linkrisk import unsafe
-    >>> unsafe("people.csv", keys=["town", "sex", "trade"], k=3).to_frame()  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> linkrisk.unsafe(people, keys=["town", "trade"], k=2).before
+    UnsafeCount(combinations=4, minimal=4, records=4)
     """
     asked = with_usual_k(asked)
     meaning = meaning_of(asked)

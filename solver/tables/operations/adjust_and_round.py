@@ -135,6 +135,18 @@ class RoundedTable(ChangedTable):
         All columns of the input, with `rounded`.
     cost, bound, status, limit, details, table
         See `ChangedTable`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> rounded = linkrisk.round_table(table, base=5)
+    >>> rounded.cost, rounded.bound
+    (0.0, 0.0)
     """
 
     kind: ClassVar[str] = "rounded-table"
@@ -168,8 +180,14 @@ def round_table(asked: RoundOptions) -> RoundedTable:
 
     Examples
     --------
-    >>> from linkrisk import round_table
-    >>> round_table("cells.csv", "relations.csv", base=5).write("rounded.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> linkrisk.round_table(table, base=5).cells["rounded"].tolist()
+    [365, 185, 180, 145, 95, 50, 220, 90, 130]
     """
     solver = get_backend(asked.backend)
     stored = read_asked_table(asked)
@@ -240,6 +258,18 @@ class AdjustedTable(ChangedTable):
         All columns of the input, with `adjusted`.
     cost, bound, status, limit, details, table
         See `ChangedTable`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> adjusted = linkrisk.adjust_table(table)
+    >>> adjusted.cost, adjusted.bound
+    (0.4692565124643786, 0.4692565119951221)
     """
 
     kind: ClassVar[str] = "adjusted-table"
@@ -288,8 +318,14 @@ def adjust_table(asked: AdjustOptions) -> AdjustedTable:
 
     Examples
     --------
-    >>> from linkrisk import adjust_table
-    >>> adjust_table("cells.csv", "relations.csv").write("adjusted.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> linkrisk.adjust_table(table).cells["adjusted"].tolist()
+    [360, 185, 175, 140, 85, 55, 220, 100, 120]
     """
     solver = _solver(asked.backend, asked.squares)
     stored = read_asked_table(asked)

@@ -228,6 +228,17 @@ class TableComparison(Result):
         Claims that contradict each other or the count, in words. Empty when all is well.
     details : dict
         What was solved.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> linkrisk.compare_table(table, backends=["highs", "pulp"]).disagreements
+    ()
     """
 
     kind: ClassVar[str] = "table-comparison"
@@ -274,8 +285,14 @@ def compare_table(asked: CompareTableOptions) -> TableComparison:
 
     Examples
     --------
-    >>> from linkrisk import compare_table
-    >>> compare_table("cells.csv", "relations.csv", time_limit=10)  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> linkrisk.compare_table(table, backends=["highs", "pulp"]).disagreements
+    ()
     """
     problem, chosen = asked.problem, _backends(asked)
     stored = read_asked_table(asked)

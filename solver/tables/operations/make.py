@@ -134,6 +134,17 @@ class MadeTable(Made):
         The code of records that had none.
     labels : Labels
         Labels of columns and codes in the file of the microdata.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> len(table.cells), table.rules
+    (9, ('p=10',))
     """
 
     tabulated: Tabulated = field(repr=False)
@@ -175,6 +186,17 @@ class MadeTables(Made):
         The cells of all of them with all relations.
     renamed, coded, left_out, missing_code
         See `MadeTable`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> made = linkrisk.make_tables(firms, [["region"], ["size"]], response="sales", rules=["p=10"])
+    >>> len(made.cells)
+    5
     """
 
     tables: tuple[MadeTable, ...]
@@ -222,9 +244,18 @@ def make_table(asked: MakeOptions) -> MadeTable:
 
     Examples
     --------
-    >>> from linkrisk import make_table
-    >>> made = make_table("firms.csv", ["region"], response="turnover", rules=["p=10"])  # doctest: +SKIP
-    >>> made.write("cells.csv", "relations.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> table.cells[table.cells["status"] == "u"][["region", "size", "value"]]
+      region size  value
+    4      N    a     95
+    5      N    b     50
+    7      S    a     90
+    8      S    b    130
     """
     by, weight, missing = asked.by, asked.weight, asked.missing
     if not 1 <= len(by) <= _MOST_VARIABLES:
@@ -315,11 +346,14 @@ def make_tables(asked: MakeSeveralOptions) -> MadeTables:
 
     Examples
     --------
-    >>> from linkrisk import make_tables, suppress_table
-    >>> tables = make_tables(
-    ...     "firms.csv", [["region", "size"], ["branch", "size"]], response="turnover", rules=["p=10"]
-    ... )  # doctest: +SKIP
-    >>> suppress_table(tables).write("safe.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> made = linkrisk.make_tables(firms, [["region"], ["size"]], response="sales", rules=["p=10"])
+    >>> [len(table.cells) for table in made.tables]
+    [3, 3]
     """
     by, hierarchies = asked.by, asked.hierarchies or {}
     if not by or any(isinstance(one, str) for one in by):

@@ -134,7 +134,17 @@ _MOST_EQUAL = 0.25
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedCounts(NoisyTable):
-    """Table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`."""
+    """Table of counts with noise; with weights also the columns `weighted` and `perturbed_weighted`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> noisy = linkrisk.perturb_counts(people, ["town", "trade"], most=2, variance=1.0, seed=7)
+    >>> len(noisy.record_keys), noisy.not_adding_up >= 0
+    (8, True)
+    """
 
     kind: ClassVar[str] = "perturbed-counts"
 
@@ -172,8 +182,12 @@ def perturb_counts(asked: PerturbCountsOptions) -> PerturbedCounts:
 
     Examples
     --------
-    >>> from linkrisk import perturb_counts
-    >>> perturb_counts("persons.csv", ["region", "sex"], most=2, variance=1.0)  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"town": list("AAABBBCC"), "trade": list("xxyxyyxz")})
+    >>> noisy = linkrisk.perturb_counts(people, ["town", "trade"], most=2, variance=1.0, seed=7)
+    >>> sorted(noisy.cells.columns)
+    ['cell_key', 'noise', 'perturbed', 'town', 'trade', 'value']
     """
     table, weight = table_of_counts(asked), asked.weight
     how = keywords(Trees, asked) | keywords(Weighted, asked) | keywords(Gaps, asked)
@@ -254,7 +268,20 @@ def _refuse_equal(keys: FloatArray, name: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PerturbedSums(NoisyTable):
-    """Table of sums with noise, whose cells also have the columns `respondents` and `sensitive`."""
+    """Table of sums with noise, whose cells also have the columns `respondents` and `sensitive`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> design = linkrisk.tables.MagnitudeDesign(most=2, variance=1.0)
+    >>> noisy = linkrisk.perturb_sums(firms, ["region"], response="sales", noise=design, share=0.1, seed=7)
+    >>> len(noisy.cells), len(noisy.record_keys)
+    (3, 8)
+    """
 
     kind: ClassVar[str] = "perturbed-sums"
 
@@ -287,9 +314,15 @@ def perturb_sums(asked: PerturbSumsOptions) -> PerturbedSums:
 
     Examples
     --------
-    >>> from linkrisk import perturb_sums
-    >>> how = {"noise": "most=10,variance=3", "share": 0.1}
-    >>> perturb_sums("firms.csv", ["region"], response="turnover", **how)  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> design = linkrisk.tables.MagnitudeDesign(most=2, variance=1.0)
+    >>> noisy = linkrisk.perturb_sums(firms, ["region"], response="sales", noise=design, share=0.1, seed=7)
+    >>> noisy.cells.columns.tolist()
+    ['region', 'value', 'respondents', 'sensitive', 'cell_key', 'noise', 'perturbed']
     """
     data, share, least, factors = asked.data, asked.share, asked.least, asked.factors
     multiplier = Multiplier(share, least, asked.flex_point, asked.power, tuple(factors))

@@ -51,7 +51,7 @@ class RecodingEffect:
 
 @dataclass(frozen=True, eq=False)
 class RecodedTable(Reported):
-    """Table of coarser codes.
+    r"""Table of coarser codes.
 
     Attributes
     ----------
@@ -61,6 +61,20 @@ class RecodedTable(Reported):
         The table as it is, with each recoding by itself, and with all.
     details : dict
         Everything else of the JSON.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> from pathlib import Path
+    >>> written = Path("any.csv").write_text("code,becomes\na,any\nb,any\n")
+    >>> coarser = {"size": "any.csv"}
+    >>> found = linkrisk.recode_table(firms, ["region", "size"], response="sales", recode=coarser)
+    >>> found.to_dict()["format"]
+    'linkrisk-recoded-table'
     """
 
     kind: ClassVar[str] = "recoded-table"
@@ -84,7 +98,7 @@ class RecodedTable(Reported):
 
 @taking(RecodeOptions)
 def recode_table(asked: RecodeOptions) -> RecodedTable:
-    """Make a table of coarser codes, and compute the effect of each recoding.
+    r"""Make a table of coarser codes, and compute the effect of each recoding.
 
     Parameters
     ----------
@@ -104,8 +118,17 @@ def recode_table(asked: RecodeOptions) -> RecodedTable:
 
     Examples
     --------
-    >>> from linkrisk import recode_table
-    >>> recode_table("firms.csv", ["region"], cut={"region": 1}, rules=["frequency=3"])  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> from pathlib import Path
+    >>> written = Path("any.csv").write_text("code,becomes\na,any\nb,any\n")
+    >>> coarser = {"size": "any.csv"}
+    >>> found = linkrisk.recode_table(firms, ["region", "size"], response="sales", recode=coarser)
+    >>> len(found.made.cells)
+    6
     """
     by = asked.by
     source = read_source(asked.data, (), None, list(by))
@@ -206,6 +229,10 @@ def _recodings(
         if name in recode and name in cut:
             raise UsageError(f"{name!r} is both recoded and cut; leave one out")
     for name, path in recode.items():
+        if not isinstance(path, str | Path):
+            raise UsageError(
+                f"recode: {name!r} has a {type(path).__name__}; give a file of codes and what they become"
+            )
         found.append((f"{name} by {path}", *_by_file(trees[name], Path(path))))
     for name, level in cut.items():
         if level < 1:

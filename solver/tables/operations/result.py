@@ -80,6 +80,17 @@ class TableResult(ProtectedTable):
         Knowledge of attackers, because the values are counts.
     beside : TableResult or None
         The same of the numbers of respondents that are published beside the values, in the same cells.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> linkrisk.suppress_table(table).to_dict()["status"]
+    'optimal'
     """
 
     kind: ClassVar[str] = "suppressed-table"

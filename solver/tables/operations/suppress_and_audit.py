@@ -82,8 +82,17 @@ def suppress_table(asked: SuppressOptions) -> TableResult:
 
     Examples
     --------
-    >>> from linkrisk import suppress_table
-    >>> suppress_table("cells.csv", "relations.csv").write("safe.csv")  # doctest: +SKIP
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> safe = linkrisk.suppress_table(table)
+    >>> safe.status
+    <Status.OPTIMAL: 'optimal'>
+    >>> "".join(safe.cells["status"])
+    'ssssuusuu'
     """
     time_limit, method, report = asked.time_limit, asked.method, asked.on_progress
     solver = _solver(asked)
@@ -274,6 +283,18 @@ def audit_table(asked: AuditOptions) -> TableResult:
         If there is no such keyword.
     UsageError, DataError, FormulationError
         If the table cannot be read, or does not add up.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> import pandas as pd
+    >>> firms = pd.DataFrame(
+    ...     {"region": list("NNNNSSSS"), "size": list("aabbaabb"), "sales": [90, 5, 20, 30, 40, 50, 60, 70]}
+    ... )
+    >>> table = linkrisk.make_table(firms, ["region", "size"], response="sales", rules=["p=10"])
+    >>> audit = linkrisk.audit_table(linkrisk.suppress_table(table).table)
+    >>> audit.cells[["value", "low", "high"]].dropna().iloc[0].tolist()
+    [365.0, 365.0, 365.0]
     """
     report = asked.on_progress
     pool_choice(None, asked.workers)

@@ -45,6 +45,14 @@ class ComparisonResult(Result):
         Claims that contradict each other or the recount, in words. Empty when all is well.
     details : dict
         What was solved, as in `fit`.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> linkrisk.compare(iris, masked, backends=["exact", "highs"]).disagreements
+    ()
     """
 
     kind: ClassVar[str] = "comparison"
@@ -98,6 +106,17 @@ def compare(asked: CompareOptions) -> ComparisonResult:
         If there is no such keyword.
     UsageError, DataError, FormulationError
         If the request or the files cannot be used.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> found = linkrisk.compare(iris, masked, backends=["exact", "highs"])
+    >>> [(row.name, row.linked) for row in found.rows]
+    [('exact', 14.0), ('highs', 14.0)]
+    >>> found.disagreements
+    ()
     """
     request = _request(asked)
     names = list(asked.backends) if asked.backends is not None else [EXACT, *available_backends()]

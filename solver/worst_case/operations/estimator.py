@@ -73,11 +73,12 @@ class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has
 
     Examples
     --------
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from linkrisk import WorstCaseLinkage
-    >>> families = {"aggregator": ["weighted-mean", "choquet"]}
-    >>> GridSearchCV(WorstCaseLinkage(), families).fit(original, masked).best_params_  # doctest: +SKIP
-    {'aggregator': 'weighted-mean'}
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> estimator = linkrisk.WorstCaseLinkage(aggregator="owa").fit(iris, masked)
+    >>> estimator.result_.proven
+    True
     """
 
     __init__ = keeping(EstimatorOptions)

@@ -54,10 +54,14 @@ def fit(asked: FitOptions) -> FitResult:
 
     Examples
     --------
-    >>> from linkrisk import fit
-    >>> result = fit("original.csv", "masked.csv", aggregator="choquet", time_limit=60)  # doctest: +SKIP
-    >>> result.linked, result.linked_upper_bound  # doctest: +SKIP
-    (389, 389)
+    >>> import linkrisk
+    >>> iris = linkrisk.data.load("iris")[::10].drop(columns="class")
+    >>> masked = linkrisk.mask(iris, "noise", parameters={"percent": 20.0}, seed=1).table
+    >>> result = linkrisk.fit(iris, masked)
+    >>> result.linked, result.linked_upper_bound, result.records
+    (14, 14, 15)
+    >>> result.proven
+    True
     """
     request = asked_fit(asked)
     with watched(asked.on_progress) as report:

@@ -182,6 +182,12 @@ class BatchResult(Result):
         What was left out, or done in another way than the batch asks for.
     not_begun : tuple of str
         Lines of the batch that were left out when it was stopped.
+
+    Examples
+    --------
+    >>> import linkrisk
+    >>> sorted(linkrisk.BatchResult.__annotations__)[:3]
+    ['files', 'kind', 'not_begun']
     """
 
     kind: ClassVar[str] = "batch"
@@ -238,9 +244,12 @@ def run_batch(asked: RunBatchOptions) -> BatchResult:
 
     Examples
     --------
-    >>> from linkrisk import run_batch
-    >>> run_batch("survey.arb").protected  # doctest: +SKIP
-    True
+    >>> import linkrisk
+    >>> try:
+    ...     linkrisk.run_batch("no such file.arb")
+    ... except linkrisk.LinkriskError as error:
+    ...     print(error)
+    no such file.arb cannot be read: no such file or directory
     """
     logbook = Logbook(asked.batch)
     with logbook.kept():
