@@ -303,10 +303,58 @@ class ColumnDescription:
 
 
 def described_columns(
-    frame: pd.DataFrame, notes: Mapping[str, ColumnNotes] = MappingProxyType({})
+    frame: pd.DataFrame,
+    notes: Mapping[str, ColumnNotes] = MappingProxyType({}),
+    declared: Schema | None = None,
 ) -> tuple[ColumnDescription, ...]:
-    """Say what is in each column; values that may identify a record, and free text, are not shown."""
-    return tuple(_described(guess, frame[guess.attribute.name]) for guess in guesses(frame, notes))
+    """Say what is in each column; values that may identify a record, and free text, are not shown.
+
+    What is declared of a column comes before what its file says, and what is guessed.
+    """
+    known = Schema(()) if declared is None else declared
+    said = {name: _said(known.get(name), notes.get(name) or ColumnNotes()) for name in frame.columns}
+    found = (_corrected(known.get(guess.attribute.name), guess) for guess in guesses(frame, said))
+    return tuple(_described(guess, frame[guess.attribute.name]) for guess in found)
+
+
+def _said(declared: Attribute, notes: ColumnNotes) -> ColumnNotes:
+    """What a file says of a column, completed by what is declared."""
+    return replace(
+        notes,
+        label=declared.label or notes.label,
+        value_labels={**notes.value_labels, **declared.labels},
+        missing=declared.missing or notes.missing,
+    )
+
+
+_DECLARED = "is declared so"
+
+
+def _corrected(declared: Attribute, guess: Guess) -> Guess:
+    """A guess with the role and the scale that are declared."""
+    found = guess.attribute
+    if declared.role is None and declared.scale is None:
+        return guess
+    scaled = found if declared.scale is None else declared
+    labels = dict(found.labels)
+    if scaled.categories is not None:
+        kept = {*scaled.categories, *overlapping(labels, found.missing)}
+        labels = {code: text for code, text in labels.items() if code in kept}
+    attribute = replace(
+        found,
+        role=declared.role or found.role,
+        scale=scaled.scale,
+        categories=scaled.categories,
+        labels=labels,
+        form=scaled.form,
+        hierarchy=declared.hierarchy,
+    )
+    return Guess(
+        attribute,
+        guess.why_role if declared.role is None else _DECLARED,
+        guess.why_scale if declared.scale is None else _DECLARED,
+        guess.idle,
+    )
 
 
 def _described(guess: Guess, column: pd.Series) -> ColumnDescription:

@@ -221,3 +221,9 @@ def _among(known: npt.NDArray[np.bool_], wrong: npt.NDArray[np.bool_]) -> npt.ND
 
 def _place(source: str, attribute: str, wrong: npt.NDArray[np.bool_]) -> str:
     return f"{source}, column {attribute!r}, row {int(np.argmax(wrong)) + 1}"
+
+
+def decimals_of(value: npt.NDArray[np.float64]) -> int:
+    """Count the decimals of numbers, at most nine."""
+    close = 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0)))
+    return next((at for at in range(9) if (np.abs(value - np.round(value, at)) <= close).all()), 9)

@@ -1,4 +1,4 @@
-"""Schema files: JSON or TOML by their suffix, read strictly and written atomically."""
+"""Schema files: JSON, TOML or a codebook of DDI by their suffix, read strictly and written atomically."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linkrisk.datasets.errors import DataError, read_bytes
+from linkrisk.datasets.microdata import ddi
 from linkrisk.datasets.microdata.schema import Attribute, Schema, read_rows
 from linkrisk.datasets.microdata.strict_json import AmbiguousError, parse
 from linkrisk.datasets.microdata.writing import write_whole
@@ -41,14 +42,14 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-SUFFIXES = (".json", ".toml")
+SUFFIXES = (".json", ".toml", ddi.SUFFIX)
 
 _NESTED = ("labels", "hierarchy")
 """Keys with a line for each code, in a table of their own."""
 
 
 def read_schema(path: str | Path) -> Schema:
-    """Read a schema from a JSON or TOML file; files of hierarchies that it names are in its folder.
+    """Read a schema from a JSON or TOML file, or a codebook of DDI; files of hierarchies are in its folder.
 
     Raises
     ------
@@ -65,6 +66,8 @@ def read_schema(path: str | Path) -> Schema:
     path = Path(path)
     suffix = check_suffix(path)
     content = read_bytes(path).removeprefix(codecs.BOM_UTF8)  # editors of Windows write it
+    if suffix == ddi.SUFFIX:
+        return ddi.read_ddi(content, path)
     data = _toml(content, path) if suffix == ".toml" else _json(content, path)
     if not isinstance(data, dict):
         raise DataError(f'{path} is not a schema: a schema is a JSON object with a list under "attributes"')
@@ -75,7 +78,9 @@ def read_schema(path: str | Path) -> Schema:
 
 
 def write_schema(schema: Schema, path: str | Path, comments: Mapping[str, str] | None = None) -> None:
-    """Write a schema as JSON or TOML, by the suffix, whole or not at all.
+    """Write a schema as JSON, TOML or a codebook of DDI, by the suffix, whole or not at all.
+
+    What a codebook does not hold is said by `ddi.ddi_losses`.
 
     Parameters
     ----------
@@ -97,17 +102,23 @@ def write_schema(schema: Schema, path: str | Path, comments: Mapping[str, str] |
     >>> print(Path("schema.toml").read_text(encoding="utf-8").splitlines()[-1])
     name = "town"
     """
-    if check_suffix(Path(path)) == ".toml":
+    suffix = check_suffix(Path(path))
+    if suffix == ".toml":
         write_whole(path, to_toml(schema, comments or {}))
+    elif suffix == ddi.SUFFIX:
+        write_whole(path, ddi.ddi_text(schema, ddi.Codebook(Path(path).stem)))
     else:
         write_whole(path, json.dumps(schema.to_dict(), indent=2, ensure_ascii=False) + "\n")
 
 
 def check_suffix(path: Path) -> str:
-    """The suffix of a schema file; a DataError when it is neither of the two."""
+    """The suffix of a schema file; a DataError when it is none of the three."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise DataError(f"{path}: a schema is a .json or a .toml file; give it one of these names")
+        raise DataError(
+            f"{path}: a schema is a .json or a .toml file, or a codebook of DDI (.xml); give it one of these "
+            "names"
+        )
     return suffix
 
 

@@ -17,10 +17,10 @@ from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.base import ColumnNotes
 from linkrisk.datasets.microdata.formats.file_content import decode
 from linkrisk.datasets.microdata.names import code_in_words, name_in_words
+from linkrisk.datasets.microdata.numeric import decimals_of
 from linkrisk.datasets.microdata.tables import Table
 from linkrisk.datasets.tables.argus.written_tables import (
     NOBODY,
-    decimals_of,
     of_missing,
     published_as_empty,
 )

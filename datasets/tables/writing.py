@@ -17,13 +17,13 @@ from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.excel import without_moment
 from linkrisk.datasets.microdata.formats.file_content import UTF8, encode
 from linkrisk.datasets.microdata.formats.registry import writable_format
+from linkrisk.datasets.microdata.numeric import decimals_of
 from linkrisk.datasets.microdata.writing import contents
 from linkrisk.datasets.tables import pc_axis, sdmx_csv
 from linkrisk.datasets.tables.argus import jj_files, ready_tables
 from linkrisk.datasets.tables.argus.written_tables import (
     NOBODY,
     SUPPRESSED,
-    decimals_of,
     of_missing,
     published_as_empty,
     records,

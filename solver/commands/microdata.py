@@ -72,14 +72,15 @@ def mask(asked: MaskCommand) -> int:
         }
         result = mask(**keywords(MaskOptions, asked, **more))
     recodings = _recoding_files(asked.write_recodings, result.recodings)
-    result.write(asked.output, asked.record)
+    methods = result.in_words if asked.say_methods else ()
+    result.write(asked.output, asked.record, codebook=asked.codebook, methods=methods)
     if recodings:
         write_all(recodings)
     if asked.protocol is not None:
         add_step(asked.protocol, source, asked.output, _masking_step(asked, result))
     print(result, end="")
     print(_seed_line(result.seed, asked))
-    say_written(asked.output, asked.record, *map(str, recodings))
+    say_written(asked.output, asked.record, asked.codebook, *map(str, recodings))
     if asked.record is not None and result.release.order is not None:
         print(f"the order is random: --id {shell_name(asked.record)} knows who is who")
     if asked.protocol is not None:
@@ -149,6 +150,8 @@ def suppress(asked: SuppressCommand) -> int:
 
     if asked.output is None and (asked.shuffle or asked.renumber):
         raise UsageError("--shuffle and --renumber are for --output: say what to write, or leave them out")
+    if asked.output is None and asked.codebook is not None:
+        raise UsageError("--codebook is of --output: say what to write, or leave it out")
     if asked.output is not None:
         asked = replace(asked, output=with_suffix_of(asked.output, str(asked.data)))
         check_output(str(asked.data), str(asked.output), None)
@@ -163,7 +166,7 @@ def suppress(asked: SuppressCommand) -> int:
     if asked.write_answer is not None:
         write_whole(asked.write_answer, result.answer.to_json(), mode=SECRET)  # undoes the suppression
     print(result, end="")
-    say_written(asked.output, *map(str, about), asked.write_answer)
+    say_written(asked.output, asked.codebook, *map(str, about), asked.write_answer)
     if asked.protocol is not None:
         print(f"added this step to {asked.protocol}")
     return 0
@@ -175,7 +178,9 @@ def _write_suppressed(asked: SuppressCommand, output: str, result: SuppressionRe
     from linkrisk.solver.protocol.steps import add_step
 
     order = new_seed() if asked.shuffle else None
-    result.write(output, shuffle=asked.shuffle, renumber=asked.renumber, seed=order)
+    methods = result.in_words if asked.say_methods else ()
+    how: dict[str, Any] = {"codebook": asked.codebook, "methods": methods}
+    result.write(output, shuffle=asked.shuffle, renumber=asked.renumber, seed=order, **how)
     if asked.protocol is not None:
         step = _step_of("suppress", asked, leave_out=_KEPT)
         step |= {} if order is None else {"order_seed": str(order)}
@@ -187,10 +192,10 @@ def run_protocol(asked: RunProtocolCommand) -> int:
     from linkrisk.solver.protocol.document import Protocol
     from linkrisk.solver.protocol.run import run_protocol
 
-    check_targets(asked, "output", "record", "json", also=Protocol.read(asked.protocol).files)
+    check_targets(asked, "output", "record", "json", "codebook", also=Protocol.read(asked.protocol).files)
     result = answered(asked, run_protocol, "running the protocol")
     hand_over(asked, result)
-    say_written(result.output)
+    say_written(result.output, None if asked.codebook is None else str(asked.codebook))
     if asked.record is not None:
         print(f"wrote {asked.record}: {_SECRET}")
     return 0

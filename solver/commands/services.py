@@ -71,12 +71,14 @@ def describe(asked: DescribeCommand) -> int:
 
     if asked.output is not None:
         check_suffix(Path(asked.output))
-    result = describe(asked.data)
+    result = describe(asked.data, schema=asked.schema)
     if asked.output is None:
         hand_over(asked, result, "keep this with --output SCHEMA.toml, correct it, and use it as --schema\n")
         return 0
     result.write(asked.output)
     hand_over(asked, result)
+    for note in result.losses(asked.output):
+        print(f"note: {note}")
     print(f"wrote {asked.output}: correct it, and use it as --schema of the other commands")
     return 0
 

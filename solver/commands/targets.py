@@ -183,6 +183,10 @@ def _suffixes(name: str) -> tuple[str, ...]:
         from linkrisk.solver.backends.model_file import SUFFIXES
 
         return SUFFIXES
+    if name == "codebook":
+        from linkrisk.datasets.microdata.ddi import SUFFIX
+
+        return (SUFFIX,)
     return ()
 
 
@@ -203,7 +207,7 @@ def _check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
 
 
 def _either(words: tuple[str, ...]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _real(path: str) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from linkrisk.datasets.microdata.column_descriptions import ColumnDescription, described_columns
-from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.datasets.microdata.ddi import SUFFIX, ddi_losses
+from linkrisk.datasets.microdata.names import shown_name, shown_names
 from linkrisk.datasets.microdata.roles import ROLE_WORDS, Role
 from linkrisk.datasets.microdata.schema import Schema
-from linkrisk.datasets.microdata.schema_files import write_schema
+from linkrisk.datasets.microdata.schema_files import schema_of, write_schema
 from linkrisk.datasets.microdata.tables import Table, load_table
+from linkrisk.datasets.pairs.categorical import listed_categories
 from linkrisk.solver.charts.chart import Column, Of
 from linkrisk.solver.charts.chart import Table as ShownTable
 from linkrisk.solver.documents.document import Document, Items
@@ -68,8 +70,12 @@ class Description(Result):
             "schema": self.schema.to_dict(),
         }
 
+    def losses(self, output: str | Path) -> tuple[str, ...]:
+        """What of the schema a file of this name does not hold, a sentence each."""
+        return ddi_losses(self.schema) if Path(output).suffix.lower() == SUFFIX else ()
+
     def write(self, output: str | Path) -> None:
-        """Write the schema as .toml, with what speaks for each guess, or as .json."""
+        """Write the schema as .toml, with what speaks for each guess, as .json, or as DDI (.xml)."""
         write_schema(self.schema, output, {one.attribute.name: one.comment for one in self.columns})
 
 
@@ -99,14 +105,17 @@ def describe(asked: DescribeOptions) -> Description:
     >>> linkrisk.describe(iris).columns[0].guess.attribute.scale
     <Scale.NUMERIC: 'numeric'>
     """
-    return description_of(load_table(asked.data, "data"))
+    declared = schema_of(asked.schema)
+    codes = list(listed_categories((), (), declared))
+    return description_of(load_table(asked.data, "data", codes), declared)
 
 
-def description_of(table: Table) -> Description:
-    """Describe a table already read."""
-    return Description(
-        table.source, len(table.frame), described_columns(table.frame, table.notes), table.remarks
-    )
+def description_of(table: Table, declared: Schema | None = None) -> Description:
+    """Describe a table already read, of which something may be declared."""
+    absent = [name for name in (() if declared is None else declared.names) if name not in table.frame]
+    lacking = [f"the schema has {shown_names(absent, most=3)}, which the file has not"] if absent else []
+    columns = described_columns(table.frame, table.notes, declared)
+    return Description(table.source, len(table.frame), columns, (*table.remarks, *lacking))
 
 
 _LARGEST_WHOLE = 1e15

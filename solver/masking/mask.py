@@ -30,6 +30,7 @@ from linkrisk.datasets.masking.sequence import (
     planned,
     seed_of_step,
 )
+from linkrisk.datasets.microdata.codebooks import codebook_files
 from linkrisk.datasets.microdata.column_descriptions import may_be_codes
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.names import shown_names, with_columns
@@ -171,6 +172,11 @@ class MaskingResult(Result):
         return self.source.stored.frame
 
     @property
+    def in_words(self) -> list[str]:
+        """What was done, a line each."""
+        return [one.method.describe(self.original) for one in self.steps]
+
+    @property
     def recodings(self) -> dict[str, dict[str, str]]:
         """New codes by old code of each column that only deterministic methods recoded."""
         recoded = [
@@ -268,7 +274,14 @@ class MaskingResult(Result):
             **({"labels": self.labels} if self.labels else {}),
         }
 
-    def write(self, output: str | Path, record: str | Path | None = None) -> None:
+    def write(
+        self,
+        output: str | Path,
+        record: str | Path | None = None,
+        *,
+        codebook: str | Path | None = None,
+        methods: Sequence[str] = (),
+    ) -> None:
         """Write the masked table and, where asked for, the record of it: both or none.
 
         Parameters
@@ -279,6 +292,11 @@ class MaskingResult(Result):
             taken letter by letter from a text file to a text file: codes such as 007 stay 007.
         record : str or Path, optional
             JSON file to keep, for its owner's eyes only (mode 0600).
+        codebook : str or Path, optional
+            A codebook of it, as DDI (``.xml``): columns, labels, statistics of what is released.
+        methods : sequence of str
+            What the codebook says was done, such as `in_words`, which tells an intruder, too; nothing by
+            default.
 
         Raises
         ------
@@ -292,6 +310,10 @@ class MaskingResult(Result):
         others = [name for name in self.in_place.columns if name not in self.masked]
         written = self.release.stored(self.source.as_written(masked, others, output))
         files = writable_format(output).write(written, Path(output))
+        if codebook is not None:
+            declared = next((one.method.schema for one in self.steps if one.method.schema is not None), None)
+            released = self.release.stored(masked)
+            files |= codebook_files(codebook, released, output, declared, methods)
         if record is None:
             write_all(files)
             return

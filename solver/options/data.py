@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.microdata.names import parse_names, shown_names
@@ -12,7 +12,7 @@ from linkrisk.datasets.options.kinds import FILE, NAMES, NUMBER, SWITCH, TEXT, W
 from linkrisk.datasets.options.option import APP, COMMAND, PROTOCOL, PYTHON, declared, option, written
 
 if TYPE_CHECKING:
-    from linkrisk.solver.options.types import TableLike
+    from linkrisk.solver.options.types import SchemaLike, TableLike
 
 
 OF_WRITING = frozenset({COMMAND, PROTOCOL, APP})
@@ -73,12 +73,38 @@ class Order:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """The codebook of what is released."""
+
+    codebook: str | None = written(
+        "write a codebook of the released file as DDI (.xml): columns, labels, statistics of released values"
+    )
+    say_methods: bool = option(
+        False,
+        "say in it what was done to the data, which tells an intruder, too",
+        SWITCH,
+        faces=frozenset({COMMAND}),
+        needs=("codebook",),
+        because="is said in the codebook",
+    )
+
+
 @dataclass(frozen=True)
 class DescribeOptions:
     """Options of `describe`."""
 
     data: TableLike = field(
         metadata=declared("the file, of any format", FILE, bare=True, metavar="FILE", label="File")
+    )
+    _: KW_ONLY
+    schema: SchemaLike | None = option(
+        None,
+        "what is known of the columns: a schema (.toml, .json), or the codebook of the study as DDI (.xml); "
+        "only the rest is guessed",
+        FILE,
+        label="Schema, or codebook of DDI",
+        usual="none: all is guessed",
     )
 
 
@@ -87,7 +113,7 @@ class DescribeCommand(DescribeOptions):
     """Options of the command `describe`."""
 
     output: str | None = option(
-        None, "write the schema, as .toml (with comments) or .json", WRITTEN, metavar="SCHEMA"
+        None, "write the schema, as .toml (with comments), .json, or DDI (.xml)", WRITTEN, metavar="SCHEMA"
     )
     json: str | None = option(None, "write all that is found as JSON", WRITTEN)
 

@@ -20,7 +20,7 @@ from linkrisk.datasets.options.option import (
     written,
 )
 from linkrisk.solver.options import names
-from linkrisk.solver.options.data import Data, Dropped, Order
+from linkrisk.solver.options.data import Data, Described, Dropped, Order
 from linkrisk.solver.options.linking import with_parameters
 from linkrisk.solver.options.run import Live, Watched
 
@@ -119,7 +119,7 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaskCommand(Methods, Output, Columns, Dropped, Shuffled, Watched):
+class MaskCommand(Methods, Output, Columns, Dropped, Shuffled, Described, Watched):
     """Options of the command `mask`, besides the parameters of all methods."""
 
     write_recodings: str | None = option(
@@ -179,6 +179,8 @@ class RunProtocolOptions:
         "it makes the same file again; keep it secret",
         WRITTEN,
     )
+    codebook: str | Path | None = again(Described, "codebook", None, faces=FACES)
+    say_methods: bool = again(Described, "say_methods", False, faces=FACES)
     on_progress: Reporter | None = again(
         Live, "on_progress", None, doc="called with the progress of the steps"
     )

@@ -27,7 +27,7 @@ from linkrisk.datasets.options.kinds import (
 from linkrisk.datasets.options.option import COMMAND, PROTOCOL, again, option, written
 from linkrisk.datasets.options.typed import Reader
 from linkrisk.solver.options import names
-from linkrisk.solver.options.data import Data, Dropped, Order
+from linkrisk.solver.options.data import Data, Described, Dropped, Order
 from linkrisk.solver.options.names import CostName, SuppressionName
 from linkrisk.solver.options.run import Live
 
@@ -433,7 +433,9 @@ class Pages:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuppressCommand(Data, Written, Known, Pages, Dropped, Order, UnsafeKeys, Taken, Searched, Live):
+class SuppressCommand(
+    Data, Written, Known, Pages, Dropped, Order, Described, UnsafeKeys, Taken, Searched, Live
+):
     """Options of the command `suppress`."""
 
     words: ClassVar[Mapping[str, str]] = _USE

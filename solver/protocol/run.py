@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.release import sha256, version
+from linkrisk.datasets.microdata.codebooks import check_codebook
 from linkrisk.datasets.microdata.formats.argus_metadata import code_lists
 from linkrisk.datasets.microdata.formats.number_text import number_signs, reading
 from linkrisk.datasets.microdata.formats.registry import format_of, with_suffix_of
@@ -22,10 +23,9 @@ from linkrisk.solver.inputs.source import check_targets, is_file, is_input
 from linkrisk.solver.options.masking import RunProtocolOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep, renamed, seen_from, seen_from_here
-from linkrisk.solver.protocol.steps import StepDone, done, kept_first
+from linkrisk.solver.protocol.steps import Described, StepDone, done, kept_first
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.number_format import several
-from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.run.result import Result
 from linkrisk.solver.schemas.keys import Json
 
@@ -171,12 +171,22 @@ def _made(plan: Protocol, asked: RunProtocolOptions) -> ProtocolResult:
     if any(is_input(name, output) for name in plan.files):
         raise UsageError(f"the output {output} is a file that the protocol names; give it another name")
     _check_digest(plan.sha256, source, f"{protocol}: the input {plan.file}")
+    if asked.codebook is not None:
+        check_codebook(asked.codebook)
+        if undo == many:
+            raise UsageError(
+                f"{called('codebook', asked.codebook)} is of a file that is released; with all steps undone "
+                "there is none",
+                option="codebook",
+            )
     if undo == many:
         _copy(source, Path(output))
         return ProtocolResult(plan, (), many, output, str(protocol))
     with TemporaryDirectory(prefix="linkrisk-") as folder:
-        steps = _run(plan, source, Path(folder), output, many - undo, asked.on_progress)
+        steps = _run(plan, source, Path(folder), output, asked)
         files = {Path(output): steps[-1].files[0]} | _beside(steps[-1], Path(output))
+        if asked.codebook is not None:
+            files[Path(asked.codebook)] = Path(folder) / _CODEBOOK
         made = _completed(plan, source, steps)
         content = {path: part.read_bytes() for path, part in files.items()}
         if record is not None:
@@ -187,18 +197,24 @@ def _made(plan: Protocol, asked: RunProtocolOptions) -> ProtocolResult:
     return ProtocolResult(made, tuple(steps), undo, output, str(protocol))
 
 
-def _run(
-    plan: Protocol, source: str, folder: Path, output: str, many: int, report: Reporter | None
-) -> list[StepDone]:
+_CODEBOOK = "codebook.xml"
+
+
+def _run(plan: Protocol, source: str, folder: Path, output: str, asked: RunProtocolOptions) -> list[StepDone]:
     """Do the first steps, from file to file in a folder of their own."""
     steps: list[StepDone] = []
+    many = len(plan.steps) - asked.undo
     here, shown = seen_from_here(plan.folder), {source: plan.file}
     for at, step in enumerate(plan.steps[:many], start=1):
         name = str(folder / str(at) / Path(output).name)  # what belongs beside it is named after it
         Path(name).parent.mkdir()
         ready = ProtocolStep.read({"command": step.command, **renamed(step.given, here)})
         with _about(f"step {at}", shown):
-            steps.append(done(ready, source, name, report))
+            described = None
+            if at == many and asked.codebook is not None:
+                before = tuple(line for each in steps for line in each.lines)
+                described = Described(folder / _CODEBOOK, asked.say_methods, before)
+            steps.append(done(ready, source, name, asked.on_progress, described))
             if step.sha256 is not None and _same_format(plan, output):
                 _check_digest(step.sha256, name, f"the file after step {at}")
         shown = {name: f"the file after step {at}"}

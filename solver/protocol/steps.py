@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,9 @@ from linkrisk.datasets.masking.base import new_seed
 from linkrisk.datasets.masking.release import check_new, sha256
 from linkrisk.datasets.microdata.formats.number_text import number_signs
 from linkrisk.datasets.microdata.hierarchies import Hierarchy
-from linkrisk.datasets.microdata.names import level_in_words, shown_names
 from linkrisk.datasets.microdata.writing import SECRET, reason, together, write_all, write_whole
 from linkrisk.solver.masking.mask import mask
 from linkrisk.solver.protocol.document import Protocol, ProtocolStep, renamed, seen_from
-from linkrisk.solver.run.number_format import count
 from linkrisk.solver.run.progress import Reporter
 from linkrisk.solver.suppression.operations.suppress import suppress
 
@@ -40,10 +38,25 @@ class StepDone:
         return str(self.files[0])
 
 
-def done(step: ProtocolStep, source: str, output: str, report: Reporter | None) -> StepDone:
+@dataclass(frozen=True)
+class Described:
+    """The codebook of the last step."""
+
+    codebook: Path
+    said: bool  # whether it says what was done
+    before: tuple[str, ...]  # what earlier steps did
+
+    def of(self, lines: Sequence[str]) -> dict[str, Any]:
+        """How a step that did this writes it."""
+        return {"codebook": self.codebook, "methods": [*self.before, *lines] if self.said else ()}
+
+
+def done(
+    step: ProtocolStep, source: str, output: str, report: Reporter | None, described: Described | None
+) -> StepDone:
     """Carry out a step from a file to another in a folder of its own; errors are the command's."""
     make = _masked if step.command == "mask" else _suppressed
-    lines, drawn, answer = make(dict(step.keywords), source, output, report)
+    lines, drawn, answer = make(dict(step.keywords), source, output, report, described)
     beside = sorted(part for part in Path(output).parent.iterdir() if part != Path(output))
     return StepDone(
         step.command,
@@ -56,17 +69,25 @@ def done(step: ProtocolStep, source: str, output: str, report: Reporter | None) 
 
 
 def _masked(
-    keywords: dict[str, Any], source: str, output: str, report: Reporter | None
+    keywords: dict[str, Any],
+    source: str,
+    output: str,
+    report: Reporter | None,
+    described: Described | None,
 ) -> tuple[list[str], dict[str, str], None]:
     given = "seed" in keywords
     result = mask(source, keywords.pop("method"), on_progress=report, **keywords)
-    result.write(output)
+    result.write(output, **({} if described is None else described.of(result.in_words)))
     drawn = {} if given or result.seed is None else {"seed": str(result.seed)}
-    return [step.method.describe(result.original) for step in result.steps], drawn, None
+    return result.in_words, drawn, None
 
 
 def _suppressed(
-    keywords: dict[str, Any], source: str, output: str, report: Reporter | None
+    keywords: dict[str, Any],
+    source: str,
+    output: str,
+    report: Reporter | None,
+    described: Described | None,
 ) -> tuple[list[str], dict[str, str], str]:
     writing = {name: keywords.pop(key) for key, name in _OF_WRITING.items() if key in keywords}
     named = keywords.pop("hierarchies", {})
@@ -76,17 +97,10 @@ def _suppressed(
         writing["seed"] = new_seed()
         drawn["order_seed"] = str(writing["seed"])
     result = suppress(source, hierarchies=hierarchies, on_progress=report, **keywords)
+    if described is not None:
+        writing |= described.of(result.in_words)
     result.write(output, **writing)
-    words = "proven" if result.proven else "as given" if result.answer_given else f"at least {result.bound:g}"
-    keys = shown_names(result.details["keys"])
-    said = f"suppression ({result.details['problem']}) of {keys}: {count(result.cells)} values, {words}"
-    named = result.details.get("level_names", {})
-    levels = [
-        f"{name} at {level_in_words(level, named.get(name, ()))}"
-        for name, level in result.levels.items()
-        if level
-    ]
-    return [said, *levels], drawn, result.answer.to_json()
+    return result.in_words, drawn, result.answer.to_json()
 
 
 def kept_first(kept: Mapping[Path, str], files: Mapping[Path, bytes]) -> None:

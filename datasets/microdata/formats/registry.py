@@ -46,6 +46,7 @@ _FIXES = {
     **dict.fromkeys((".gz", ".zip", ".bz2", ".xz", ".7z", ".zst"), "unpack it first"),
     ".sas7bcat": "a catalogue belongs to a .sas7bdat file; give that",
     ".cdl": "a code list belongs to an .rda file; give that",
+    ".xml": "a codebook of DDI is a schema of a file of records; give that",
 }
 
 

@@ -14,6 +14,7 @@ from linkrisk.arrays import BoolArray, FloatArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, Metadata, Variable, metadata_text
 from linkrisk.datasets.microdata.hierarchies import TREE
+from linkrisk.datasets.microdata.numeric import decimals_of
 from linkrisk.datasets.tables.argus.ready_tables import EMPTY, RESPONDENTS, tree_text
 from linkrisk.datasets.tables.code_trees import CodeTree
 from linkrisk.datasets.tables.stored_table import (
@@ -97,12 +98,6 @@ def _trees(table: StoredTable, path: Path) -> list[CodeTree]:
 SUPPRESSED, NOBODY = "x", "-"
 _SAFE_CODE, _SUPPRESSED_CODE, _EMPTY_CODE = "1", "3", "14"
 """Numbers of statuses in tau-ARGUS; that of a cell unsafe by a rule stands for all that are suppressed."""
-
-
-def decimals_of(value: npt.NDArray[np.float64]) -> int:
-    """Count the decimals of numbers, at most nine."""
-    close = 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0)))
-    return next((at for at in range(9) if (np.abs(value - np.round(value, at)) <= close).all()), 9)
 
 
 def safe_cells(table: StoredTable, suppressed: BoolArray, nobody: BoolArray) -> list[str]:

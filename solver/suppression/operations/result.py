@@ -11,17 +11,20 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from linkrisk.datasets.masking.base import random_generator
+from linkrisk.datasets.microdata.codebooks import codebook_files
 from linkrisk.datasets.microdata.formats.registry import with_suffix_of, writable_format
 from linkrisk.datasets.microdata.missing import is_declared_missing
-from linkrisk.datasets.microdata.names import with_columns
+from linkrisk.datasets.microdata.names import level_in_words, shown_names, with_columns
 from linkrisk.datasets.microdata.recoding_files import codes_become
 from linkrisk.datasets.microdata.released_files import carried, labels_of_recoded, renumbered, shuffled
+from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.microdata.writing import write_all
 from linkrisk.formulations.suppression.key_table import KeyTable, MissingMeaning
 from linkrisk.formulations.suppression.unsafe_combinations import CheckedTables, unsafe_in
 from linkrisk.solver.inputs.source import Source, check_targets, is_input
 from linkrisk.solver.run.clock import Limit, Status
 from linkrisk.solver.run.errors import UsageError
+from linkrisk.solver.run.number_format import count
 from linkrisk.solver.run.result import Reported
 from linkrisk.solver.suppression.answer import GivenAnswer
 from linkrisk.solver.suppression.audit import BeforeAndAfter
@@ -99,6 +102,8 @@ class SuppressionResult(Reported):
         Everything else of the JSON.
     source : Source
         The input.
+    schema : Schema or None
+        What was declared of its columns.
 
     Examples
     --------
@@ -129,6 +134,7 @@ class SuppressionResult(Reported):
     compared: BeforeAndAfter = field(repr=False)
     details: dict[str, Any] = field(repr=False)
     source: Source = field(repr=False)
+    schema: Schema | None = field(repr=False, default=None)
 
     @property
     def proven(self) -> bool:
@@ -144,6 +150,19 @@ class SuppressionResult(Reported):
     def unsafe_combinations(self) -> int:
         """Unsafe combinations of all checked tables; one that several records have counts once."""
         return sum(one.combinations for one in self.checked)
+
+    @property
+    def in_words(self) -> list[str]:
+        """What was done, a line each: the suppression, then the recoding of each variable."""
+        words = "proven" if self.proven else "as given" if self.answer_given else f"at least {self.bound:g}"
+        keys = shown_names(self.details["keys"])
+        said = f"suppression ({self.details['problem']}) of {keys}: {count(self.cells)} values, {words}"
+        named = self.details.get("level_names", {})
+        levels = self.levels.items()
+        return [
+            said,
+            *(f"{name} at {level_in_words(level, named.get(name, ()))}" for name, level in levels if level),
+        ]
 
     @cached_property
     def before_and_after(self) -> dict[str, Any]:
@@ -207,6 +226,8 @@ class SuppressionResult(Reported):
         shuffle: bool = False,
         renumber: Sequence[str] = (),
         seed: int | None = None,
+        codebook: str | Path | None = None,
+        methods: Sequence[str] = (),
     ) -> None:
         """Write the table in the format that the suffix says, whole or not at all.
 
@@ -220,6 +241,11 @@ class SuppressionResult(Reported):
             household numbers; equal values stay equal.
         seed : int, optional
             Of the order; secret and new by default, as the order can be undone with it.
+        codebook : str or Path, optional
+            A codebook of it, as DDI (``.xml``): columns, labels, statistics of what is released.
+        methods : sequence of str
+            What the codebook says was done, such as `in_words`, which tells an intruder, too; nothing by
+            default.
 
         Raises
         ------
@@ -246,7 +272,11 @@ class SuppressionResult(Reported):
             frame = shuffled(frame, random_generator(seed), self.details["household"])
         if renumber:
             frame = renumbered(frame, renumber)
-        write_all(writable_format(output).write(replace(written, frame=frame), Path(output)))
+            stored = replace(stored, frame=renumbered(stored.frame, renumber))
+        files = writable_format(output).write(replace(written, frame=frame), Path(output))
+        if codebook is not None:
+            files |= codebook_files(codebook, stored, output, self.schema, methods)
+        write_all(files)
 
     def _group_labels(self, recoded: Sequence[str]) -> dict[str, dict[str, str]]:
         """Labels of the groups of recoded variables, made of those of their codes."""

@@ -303,6 +303,7 @@ class _Suppression:
             compared=self._compared(output, levels),
             details=details,
             source=found.source,
+            schema=found.schema,
         )
 
     def _output(self, table: pd.DataFrame, *, written: bool = False) -> pd.DataFrame:

@@ -263,7 +263,12 @@ def test_a_hierarchy_may_be_in_a_file_beside_the_schema(tmp_path, monkeypatch):
     [
         ("s.json", None, "s.json cannot be read: no such file or directory"),
         ("s.toml", None, "s.toml cannot be read: no such file or directory"),
-        ("s.yaml", None, "s.yaml: a schema is a .json or a .toml file; give it one of these names"),
+        (
+            "s.yaml",
+            None,
+            "s.yaml: a schema is a .json or a .toml file, or a codebook of DDI (.xml); give it one of these "
+            "names",
+        ),
         ("s.json", '{"attributes":\n [}', "s.json is not valid JSON (at line 2, column 3); a schema is a"),
         ("s.json", "[" * 100_000, "s.json is not valid JSON; a schema is a JSON object with a list of"),
         (

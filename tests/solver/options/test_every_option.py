@@ -253,7 +253,14 @@ WRITTEN = [
     for name, one in options_of(typed, COMMAND).items()
     if one.kind.written
 ]
-SUFFIXES = {"write_model": ".lp", "output": ".csv", "table": ".csv", "links": ".csv", "clerical": ".csv"}
+SUFFIXES = {
+    "write_model": ".lp",
+    "codebook": ".xml",
+    "output": ".csv",
+    "table": ".csv",
+    "links": ".csv",
+    "clerical": ".csv",
+}
 
 
 @pytest.mark.parametrize(("command", "key"), WRITTEN)
