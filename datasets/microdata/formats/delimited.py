@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
@@ -22,22 +22,30 @@ from linkrisk.datasets.microdata.formats.base import (
     parts,
     sentence,
 )
+from linkrisk.datasets.microdata.formats.delimited_cells import Cells, NotUtf8Error, UncertainError
 from linkrisk.datasets.microdata.formats.delimited_rows import (
     DELIMITERS,
-    UncertainError,
+    Opening,
     check_shape,
     delimiter_of,
     header_line,
     opening,
+    records_of,
+    respelled,
     stripped,
-    tables,
     without_end,
 )
-from linkrisk.datasets.microdata.formats.delimited_types import Tables, TypedColumns, typed_columns
+from linkrisk.datasets.microdata.formats.delimited_types import (
+    Records,
+    TypedColumns,
+    columns_of_text,
+    typed_columns,
+)
 from linkrisk.datasets.microdata.formats.file_content import (
     NAMES,
     UTF8,
     UTF8_MARK,
+    WINDOWS,
     cannot_encode,
     decode,
     encode,
@@ -52,6 +60,8 @@ from linkrisk.datasets.microdata.formats.number_text import (
 from linkrisk.datasets.microdata.names import with_columns
 from linkrisk.datasets.microdata.values import Kind, cells_of, kind_of, without_blanks
 from linkrisk.errors import called
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -81,17 +91,11 @@ class Delimited(Format):
         without a decimal sign holds codes, and stays text.
         """
         signs = number_signs()
-        try:
-            opened = opening(path)
-            read = _typed(partial(tables, path, opened), opened.names, opened.delimiter, text_columns)
-            encoding = UTF8_MARK if opened.marked else UTF8
-            header, delimiter, end = opened.names, opened.delimiter, opened.line_end
-        except UncertainError:
-            text, encoding, delimiter = _decoded(path)
-            header = check_shape(text, delimiter, path)
-            end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
-            read = _typed(partial(_rows, text, delimiter), header, delimiter, text_columns)
-        dialect = DelimitedDialect(delimiter, encoding, read.decimal, end, path.suffix.lower())
+        read, opened = _with_records(path, partial(_typed, text_columns=text_columns))
+        header, encoding = opened.names, UTF8_MARK if opened.marked else opened.encoding
+        dialect = DelimitedDialect(
+            opened.delimiter, encoding, read.decimal, opened.line_end, path.suffix.lower()
+        )
         frame = pd.DataFrame(dict(read.columns), copy=False)
         if signs.given:
             written = written_columns(path, header)
@@ -140,46 +144,51 @@ def _with_signs(frame: pd.DataFrame, written: pd.DataFrame, names: Sequence[str]
     return with_columns(frame, changed)
 
 
-def _typed(read: Tables, header: Sequence[str], delimiter: str, text_columns: Sequence[str]) -> TypedColumns:
+def _with_records(path: Path, work: Callable[[Records, Opening], Result]) -> tuple[Result, Opening]:
+    """What is made of the records of a file, and how it begins.
+
+    It is in memory as a whole only where a fault is to be found, or where it is written in an unusual way.
+    """
+    try:
+        opened = opening(path)
+        try:
+            return work(partial(records_of, path, opened), opened), opened
+        except NotUtf8Error:
+            opened = opening(path, WINDOWS)
+            return work(partial(records_of, path, opened), opened), opened
+    except UncertainError:
+        text, encoding, delimiter = _decoded(path)
+        header = check_shape(text, delimiter, path)
+        line_end = "\r\n" if "\r\n" in text[: text.find("\n") + 1] else "\n"
+        opened = Opening(header, delimiter, encoding, marked=False, line_end=line_end, size=0)
+        return work(partial(respelled, text, delimiter), opened), opened
+
+
+def _typed(read: Records, opened: Opening, text_columns: Sequence[str]) -> TypedColumns:
     """Types the columns with the decimal sign that is given; a comma between columns is none."""
-    given = number_signs().decimal or ("." if delimiter == "," else None)
-    kept = [name for name in header if name in text_columns]
-    found = typed_columns(read, header, kept, "." if given == delimiter else given)
+    given = number_signs().decimal or ("." if opened.delimiter == "," else None)
+    kept = [name for name in opened.names if name in text_columns]
+    found = typed_columns(read, opened.names, kept, "." if given == opened.delimiter else given)
     return replace(found, decimal=given) if given else found
 
 
 def written_columns(path: Path, names: Sequence[str], records: int | None = None) -> pd.DataFrame:
     """Columns of a delimited file letter by letter, None where a cell is empty; all or the first records."""
-    import pyarrow
 
-    read: list[Any] = []
-    try:
-        opened = opening(path)
-        header, parts = opened.names, tables(path, opened)
-        for part in parts:
-            read.append(part)
-            if records is not None and sum(map(len, read)) >= records:
-                break
-    except UncertainError:
-        text, _, delimiter = _decoded(path)
-        header = check_shape(text, delimiter, path)
-        read = _rows(text, delimiter)
-    if not read:
-        return pd.DataFrame(columns=list(names), dtype="str")
-    table = pyarrow.concat_tables(read).rename_columns(header).select(list(names))
-    frame: pd.DataFrame = table.slice(0, records).to_pandas()
-    return frame
+    def texts(read: Records, opened: Opening) -> pd.DataFrame:
+        return columns_of_text(_first(read(), records), opened.names, names).iloc[:records]
+
+    return _with_records(path, texts)[0]
 
 
-def _rows(text: str, delimiter: str) -> list[Any]:
-    """The records of a text whose rows are even, as one Arrow table of text."""
-    import pyarrow
-
-    header, *rows = csv.reader(io.StringIO(without_end(text), newline=""), delimiter=delimiter)
-    columns = list(zip(*rows, strict=True)) or [()] * len(header)
-    cells = [[cell or None for cell in column] for column in columns]
-    arrays = [pyarrow.array(column, pyarrow.string()) for column in cells]
-    return [pyarrow.table(arrays, names=[str(at) for at in range(len(header))])]
+def _first(read: Iterable[Cells], records: int | None) -> Iterator[Cells]:
+    """Blocks that together have so many records, if there are as many."""
+    for cells in read:
+        yield cells
+        if records is not None:
+            records -= cells.records
+            if records <= 0:
+                return
 
 
 def plain_rows(path: Path) -> list[list[str]]:

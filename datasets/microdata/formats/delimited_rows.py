@@ -1,4 +1,4 @@
-"""Rows of delimited text: separators, header and length of rows; blocks of records as Arrow tables."""
+"""Rows of delimited text: separators, header and length of rows; blocks of records."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-import numpy as np
-
-from linkrisk.arrays import BoolArray, ByteArray
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.file_content import content_of
+from linkrisk.datasets.microdata.formats.delimited_cells import Cells, UncertainError, cells_of, check_windows
+from linkrisk.datasets.microdata.formats.file_content import UTF8, WINDOWS, content_of
 from linkrisk.errors import called
 
 if TYPE_CHECKING:
@@ -165,7 +164,7 @@ def check_header(header: list[str], path: Path, *, last: str | None = None) -> N
 
 
 BLOCK = 1 << 20
-"""Bytes that are read at a time; more take more memory, fewer more calls of Arrow."""
+"""Bytes that are read at a time; more take more memory, fewer more calls of NumPy."""
 
 HEAD = 1 << 22
 """Bytes that decide what separates columns, and rows among them where the file has more."""
@@ -174,11 +173,8 @@ _ROWS_OF_HEAD = 300
 MOST_IN_LINE = 100_000
 """Bytes of a line; below what the module csv takes for a cell."""
 
-_NEWLINE, _RETURN, _QUOTE, _BLANK, _TAB, _NO_BREAK = (*b'\n\r" \t', 0xA0)
-
-
-class UncertainError(Exception):
-    """A file may have a fault, or is written in an unusual way."""
+_RESPELLED = 4096
+"""Records that are spelled anew at a time."""
 
 
 @dataclass(frozen=True)
@@ -187,13 +183,14 @@ class Opening:
 
     names: list[str]
     delimiter: str
+    encoding: str
     marked: bool  # whether the file begins with a byte order mark
     line_end: str
     size: int  # bytes before the first record
 
 
-def opening(path: Path) -> Opening:
-    """Read the header."""
+def opening(path: Path, encoding: str = UTF8) -> Opening:
+    """Read the header; in Windows-1252 where that is said, or the first lines are not UTF-8."""
     with path.open("rb") as source:
         head = source.read(HEAD)
         more = bool(source.read(1))
@@ -201,10 +198,17 @@ def opening(path: Path) -> Opening:
         raise UncertainError
     marked = head.startswith(codecs.BOM_UTF8)
     head = head.removeprefix(codecs.BOM_UTF8)
-    try:
-        text = (head[: head.rfind(b"\n") + 1] if more else head).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UncertainError from error
+    lines = head[: head.rfind(b"\n") + 1] if more else head
+    if encoding == UTF8:
+        try:
+            text = lines.decode(UTF8)
+        except UnicodeDecodeError as error:
+            if marked:
+                raise UncertainError from error
+            encoding = WINDOWS
+    if encoding == WINDOWS:
+        check_windows(lines)
+        text = lines.decode(WINDOWS)
     line = text.partition("\n")[0].removesuffix("\r")
     if not line.strip() or HINT.match(line) or "\r" in line:
         raise UncertainError
@@ -216,34 +220,32 @@ def opening(path: Path) -> Opening:
     if len(names) < 2 or len(set(names)) < len(names) or not all(name.strip() for name in names):
         raise UncertainError
     end = head.find(b"\n") + 1 or len(head)
-    return Opening(
-        names, delimiter, marked, "\r\n" if head[end - 2 : end - 1] == b"\r" else "\n", end + 3 * marked
-    )
+    line_end = "\r\n" if head[end - 2 : end - 1] == b"\r" else "\n"
+    return Opening(names, delimiter, encoding, marked, line_end, end + 3 * marked)
 
 
-def tables(path: Path, opened: Opening) -> Iterator[Any]:
-    """The records as Arrow tables of text, None where a cell is empty; their columns are numbered."""
-    import pyarrow
-    from pyarrow import csv as arrow_csv
-
-    numbers = [str(at) for at in range(len(opened.names))]
-    parsing = arrow_csv.ParseOptions(
-        delimiter=opened.delimiter, newlines_in_values=True, ignore_empty_lines=False
-    )
-    converting = arrow_csv.ConvertOptions(
-        column_types=dict.fromkeys(numbers, pyarrow.string()), null_values=[""], strings_can_be_null=True
-    )
+def records_of(path: Path, opened: Opening) -> Iterator[Cells]:
+    """The records, some at a time."""
     with path.open("rb") as source:
         source.seek(opened.size)
         for block in _blocks(source):
-            clean = _checked(block, opened.delimiter)
-            reading = arrow_csv.ReadOptions(
-                use_threads=False, block_size=len(clean) + 1, column_names=numbers
-            )
-            try:
-                yield arrow_csv.read_csv(pyarrow.BufferReader(clean), reading, parsing, converting)
-            except pyarrow.ArrowException as error:  # uneven rows, or no text in UTF-8
-                raise UncertainError from error
+            found = cells_of(block, opened.delimiter, len(opened.names), opened.encoding)
+            if found.outer_blanks:
+                text = stripped(block.decode(opened.encoding), opened.delimiter)
+                found = cells_of(
+                    text.encode(opened.encoding), opened.delimiter, len(opened.names), opened.encoding
+                )
+            yield found
+
+
+def respelled(text: str, delimiter: str) -> Iterator[Cells]:
+    """The records of a text whose rows are even, but which is written in an unusual way."""
+    reader = csv.reader(StringIO(without_end(text), newline=""), delimiter=delimiter)
+    columns = len(next(reader))
+    while rows := list(islice(reader, _RESPELLED)):
+        written = StringIO(newline="")
+        csv.writer(written, delimiter=delimiter, lineterminator="\n").writerows(rows)
+        yield cells_of(written.getvalue().encode(), delimiter, columns, UTF8, usual=True)
 
 
 def _blocks(source: BinaryIO) -> Iterator[bytes]:
@@ -269,58 +271,3 @@ def _end_of_records(joined: bytes) -> int:
     while end and joined.count(b'"', 0, end) % 2:
         end = joined.rfind(b"\n", 0, end - 1) + 1
     return end
-
-
-def _checked(block: bytes, delimiter: str) -> bytes:
-    """A block without blanks around its cells, if its quotes and line ends certainly are what they seem.
-
-    That its rows are even is for Arrow to see, except for empty lines, which it reads as missing values.
-    """
-    signs = np.frombuffer(block, dtype=np.uint8)
-    inside = _inside_quotes(signs)
-    if _has_outer_blanks(signs, inside, delimiter):
-        try:
-            block = stripped(block.decode("utf-8"), delimiter).encode()
-        except UnicodeDecodeError as error:
-            raise UncertainError from error
-        signs = np.frombuffer(block, dtype=np.uint8)
-        inside = _inside_quotes(signs)
-    empty = block.startswith((b"\n", b"\r")) or b"\n\n" in block or b"\n\r" in block
-    if empty or inside[-1] or b"\0" in block or not _quoted_well(signs, inside, delimiter):
-        raise UncertainError
-    return block
-
-
-def _inside_quotes(signs: ByteArray) -> BoolArray:
-    """Which bytes are within quotes, those that open them included."""
-    return np.asarray(np.bitwise_xor.accumulate(signs == _QUOTE), dtype=np.bool_)
-
-
-def _has_outer_blanks(signs: ByteArray, inside: BoolArray, delimiter: str) -> bool:
-    """Whether a blank is the first or last sign of a cell."""
-    blank = (signs == _BLANK) | (signs == _NO_BREAK)
-    if delimiter != "\t":
-        blank |= signs == _TAB
-    if not blank.any():
-        return False
-    ends = ((signs == ord(delimiter)) | (signs == _NEWLINE)) & ~inside
-    before = np.r_[True, ends[:-1]]
-    before |= np.r_[False, (signs == 0xC2)[:-1] & before[:-1]]
-    after = np.r_[ends[1:], True] | np.r_[(signs == _RETURN)[1:], True]
-    return bool((blank & (before | after)).any())
-
-
-def _quoted_well(signs: ByteArray, inside: BoolArray, delimiter: str) -> bool:
-    """Whether quotes enclose cells, those inside of cells are double, and all lines end with a line feed."""
-    returns = np.flatnonzero(signs == _RETURN)
-    if returns.size and (signs[returns + 1] != _NEWLINE).any():  # the last sign is a line feed
-        return False
-    quotes = np.flatnonzero(signs == _QUOTE)
-    if not quotes.size:
-        return True
-    opens = inside[quotes]
-    before = signs[quotes[opens] - 1].copy()
-    before[quotes[opens] == 0] = _NEWLINE
-    after = signs[quotes[~opens] + 1]
-    beside = np.array([ord(delimiter), _NEWLINE, _QUOTE], dtype=np.uint8)
-    return bool(np.isin(before, beside).all() and np.isin(after, np.append(beside, np.uint8(_RETURN))).all())

@@ -181,7 +181,8 @@ NAMES = {
 """What the encodings are called."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-_UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
+"""A letter of UTF-8 beyond ASCII."""
 
 
 def decode(content: bytes, path: Path) -> tuple[str, str]:
@@ -216,7 +217,7 @@ def _decoded(content: bytes, encoding: str, path: Path) -> tuple[str, str]:
 
 
 def _windows(content: bytes, error: UnicodeDecodeError, path: Path) -> str:
-    if _UTF8_LETTER.search(content):
+    if UTF8_LETTER.search(content):
         raise _not_encoded(content, error, "UTF-8, as other characters of the file are", path) from error
     try:
         text = content.decode(WINDOWS)
@@ -246,7 +247,7 @@ def encode(text: str, encoding: str) -> bytes:
     if cannot_encode(encoding, text):
         return text.encode(UTF8)
     content = text.encode(encoding)
-    return text.encode(UTF8) if encoding == WINDOWS and _UTF8_LETTER.search(content) else content
+    return text.encode(UTF8) if encoding == WINDOWS and UTF8_LETTER.search(content) else content
 
 
 def cannot_encode(encoding: str, text: str) -> bool:

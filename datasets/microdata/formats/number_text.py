@@ -26,9 +26,9 @@ MOST_DIGITS = 15
 
 _LONG = rf"-?\d{{{MOST_DIGITS + 1},}}"
 _LEADING = r"[+-]?0\d|\+[\d.,]"
-_BLANKS = r"[\t-\r ]*"  # not \s: patterns with it are looked for cell by cell, others by pyarrow
+_BLANKS = r"[\t-\r ]*"  # not \s: pyarrow, where it is installed, looks for patterns with it cell by cell
 CODE = rf"{_BLANKS}(?:(?:{_LEADING})(?:.|\n)*|{_LONG}{_BLANKS})"
-"""What a cell looks like that is written as no number is; as `re` and pyarrow both take it."""
+"""What a cell looks like that is written as no number is."""
 
 NUMBER = re.compile(r"\s*[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*|\s*[+-]?inf(?:inity)?\s*", re.I)
 LOGICAL = {"True", "False", "TRUE", "FALSE", "true", "false"}
@@ -65,7 +65,7 @@ def _separates_thousands(column: pd.Series) -> bool:
         return False
     number = f"{_THOUSANDS}|{_MARKED}"
     return bool(
-        cells[:1].str.fullmatch(number).all()  # nearly every column of text is out after a cell
+        re.fullmatch(number, str(cells.iloc[0])) is not None  # nearly every column of text is out here
         and cells.str.fullmatch(number).all()
         and cells.str.fullmatch(_THOUSANDS).any()
     )

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats import delimited, delimited_rows
+from linkrisk.datasets.microdata.formats import delimited, delimited_rows, delimited_types
 from linkrisk.datasets.microdata.formats.base import StoredFile
+from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
 from linkrisk.datasets.microdata.formats.number_text import MISSING_MARKS, is_code
 from linkrisk.datasets.microdata.formats.registry import DELIMITED
 
@@ -36,6 +37,19 @@ ODD = st.sampled_from(
             "999999999999999",
         ),
         *("NA", " 1", "1 ", "x", '"1"', "nan", "inf", "True", "1,5", "\u0661"),
+        *(
+            ",5",
+            "1,",
+            "1,234",
+            "+1,5",
+            '""',
+            '" 1"',
+            '"a""b"',
+            '"x\ny"',
+            "0x1F",
+            "w" * 70,
+            "9007199254740993.0",
+        ),
     ]
 )
 
@@ -45,11 +59,14 @@ def _uncertain(_: Path) -> None:
 
 
 def both(path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[str, ...] = ()) -> tuple[object, object]:
-    """What is read in batches if it can be, and what is read as a whole; a message where it is refused."""
+    """What is read in batches by NumPy if it can be, and what is read as a whole, cell by cell."""
     with monkeypatch.context() as patch:
         patch.setattr(delimited, "opening", _uncertain)
+        patch.setattr(delimited_types, "_FEW", 10**9)
         whole = read(path, kept)
-    return read(path, kept), whole
+        patch.undo()
+        patch.setattr(delimited_types, "_FEW", 0)
+        return read(path, kept), whole
 
 
 def read(path: Path, kept: tuple[str, ...]) -> StoredFile | str:
@@ -83,7 +100,8 @@ def texts(draw: st.DrawFn) -> bytes:
     delimiter, end = draw(st.sampled_from(",;\t|")), draw(st.sampled_from(["\n", "\r\n"]))
     lines = [delimiter.join(row) for row in [["a", "b c", "ü"][:columns], *rows]]
     last = draw(st.sampled_from(["", end, end * 2]))
-    return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + (end.join(lines) + last).encode()
+    encoding = draw(st.sampled_from(["utf-8", "utf-8-sig", "cp1252"]))
+    return (end.join(lines) + last).encode(encoding, "replace")
 
 
 @settings(max_examples=100)
@@ -93,6 +111,7 @@ def test_the_same_as_read_whole(tmp_path_factory: pytest.TempPathFactory, conten
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited_rows, "BLOCK", 16)
+        patch.setattr(delimited_types, "_MOST_TEXTS", 2)
         check_same(*both(path, patch, kept))
 
 
@@ -133,6 +152,34 @@ def test_odd_files(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "x.csv"
     path.write_bytes(content.encode())
     check_same(*both(path, monkeypatch))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+@pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ",")])
+def test_a_mixed_file_is_never_in_memory_as_text(
+    encoding: str, delimiter: str, decimal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited_rows, "BLOCK", 20_000)
+    monkeypatch.setattr(delimited_rows, "HEAD", 25_000)
+    random = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "amount": random.lognormal(8, 1, 20_000).round(2),
+            "word": random.choice(["Köln", "Ulm", "Bad Aibling"], 20_000),
+            "code": [f"0{one}" for one in random.integers(0, 999, 20_000)],
+            "gaps": np.where(random.random(20_000) < 0.1, np.nan, random.normal(size=20_000)),
+        }
+    )
+    path = tmp_path / "x.csv"
+    frame.to_csv(path, index=False, sep=delimiter, decimal=decimal, encoding=encoding)
+    DELIMITED.read(path)  # what is imported and kept once does not count
+    tracemalloc.start()
+    stored = DELIMITED.read(path)
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    pd.testing.assert_frame_equal(stored.frame, frame)
+    assert stored.dialect == DelimitedDialect(delimiter, encoding, decimal)
+    assert max(held, peak) < 3 * path.stat().st_size
 
 
 def test_a_file_is_never_in_memory_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
