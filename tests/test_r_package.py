@@ -16,12 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("reticulate", "testthat", "tibble", "haven")
 
 
-def run(*command: object, folder: Path, library: Path | None = None) -> str:
+def run(
+    *command: object, folder: Path, library: Path | None = None, python: Path = Path(sys.executable)
+) -> str:
     """Run R in a folder, with this Python and this tree; what it says, if it ends well."""
     environment = {
         **os.environ,
-        "RETICULATE_PYTHON": sys.executable,
-        "PYTHONPATH": str(ROOT),
+        "RETICULATE_PYTHON": str(python),
+        "PYTHONPATH": str(ROOT) if python == Path(sys.executable) else "",
         "PYTHONWARNINGS": "ignore",
         "LC_ALL": "C.UTF-8",
         "R_LIBS": str(library or ""),
@@ -43,6 +45,9 @@ def library(tmp_path_factory) -> Path:
     asked = f"for (p in c{NEEDED}) if (!requireNamespace(p, quietly = TRUE)) cat(p, '')"
     if lacking := run("Rscript", "-e", asked, folder=folder).split():
         pytest.skip(f"needs packages of R: {', '.join(lacking)}")
+    loads = "cat(reticulate::py_available(initialize = TRUE))"
+    if not run("Rscript", "-e", loads, folder=folder).endswith("TRUE"):
+        pytest.skip("needs a Python that reticulate can load: one with a shared library")
     run("R", "CMD", "build", "--no-build-vignettes", ROOT / "r", folder=folder)
     (built,) = folder.glob("linkrisk_*.tar.gz")
     # The tests are run below, with the vignette beside them.
@@ -74,6 +79,16 @@ def test_its_tests_pass(library: Path, tmp_path: Path) -> None:
     )
     said = run("Rscript", "-e", code, folder=tmp_path, library=library)
     assert said.endswith("skipped: 0"), said
+
+
+def test_a_python_without_linkrisk_is_named_in_one_line(library: Path, tmp_path: Path) -> None:
+    """In a new environment, which has nothing but pip."""
+    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv", folder=tmp_path)
+    python = tmp_path / "venv" / "bin" / "python"
+    code = "tryCatch(linkrisk::mask(iris, 'noise'), linkrisk_error = function(e) cat(conditionMessage(e)))"
+    said = run("Rscript", "-e", code, folder=tmp_path, library=library, python=python)
+    assert "\n" not in said
+    assert "has no linkrisk; install it there (" in said
 
 
 def test_the_page_says_what_r_answers(library: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ not_there <- function(cause) {
   if (is.null(python)) {
     return("no Python was found; name one that has linkrisk: Sys.setenv(RETICULATE_PYTHON = \"...\")")
   }
-  if (grepl("No module named .linkrisk'", conditionMessage(cause))) {
+  if (grepl("No module named", conditionMessage(cause), fixed = TRUE)) {
     return(paste0(
       python, " has no linkrisk; install it there (", python, " -m pip install linkrisk), or name a Python ",
       "that has it before the first call: Sys.setenv(RETICULATE_PYTHON = \"...\")"
