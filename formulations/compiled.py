@@ -3,7 +3,8 @@
 numba's own cache looks at the file of a kernel only. The kernels that it calls are compiled into it, and so
 are the constants that it imports: a change there would leave the old machine code in use. Here the name of a
 cached file holds a digest of the kernel's file and of every file of the project that it imports, directly or
-not.
+not. A run calls few of all kernels: nothing is looked for before one is called, and what is kept is loaded
+without the parts of numba that only compiling needs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import contextlib
 import functools
 import hashlib
 import inspect
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,24 +21,21 @@ from typing import Any, TypeVar, overload
 import numba
 import numpy as np
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime import rtsys
+
+from linkrisk.formulations.sources import (
+    DIGITS,
+    OWN_ROOT,
+    digest_of_sources,
+    digests_of_kernels,
+    has_changed,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-OWN_PACKAGE = "linkrisk"
-"""Its files are followed for what else they import, beside those of the package that a kernel is in."""
-
-OWN_ROOMS = ("datasets", "formulations", "solver")
-"""Its folders."""
-
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<source>[\w.]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]+)"
-    r"|import[ \t]+(?P<modules>[^\n]+))",
-    re.MULTILINE,
-)
-_DIGITS = 16
 _VERSION = sys.implementation.cache_tag
-_OUR_ROOT = Path(__file__).resolve().parent.parent
 
 _kernels: list[Any] = []
 
@@ -67,8 +64,7 @@ def kernel(function: Function | None = None, **options: Any) -> Any:
     if function is None:
         return functools.partial(kernel, **options)
     compiled = numba.njit(nogil=True, **options)(function)
-    with contextlib.suppress(RuntimeError, OSError):  # no folder to write to, or no source to read
-        compiled._cache = _Cache(function)
+    compiled._cache = _LateCache(function)
     _kernels.append(compiled)
     return compiled
 
@@ -84,7 +80,7 @@ def missing() -> tuple[Any, ...]:
 
 
 def _is_kept(compiled: Any) -> bool:
-    cache = compiled._cache
+    cache = compiled._cache.found
     return isinstance(cache, _Cache) and cache.index.exists()
 
 
@@ -92,13 +88,34 @@ class _CacheFiles(CompileResultCacheImpl):  # type: ignore[misc]
     """numba's names of cached files, with the digest of all sources in them."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self.digest = digest_of_sources(Path(inspect.getfile(function)))
+        self.digest = _digest(digest_of(Path(inspect.getfile(function))), numba.__version__, np.__version__)
         super().__init__(function)
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         """Name without its ending: function, line, Python version, digest."""
         self.prefix = f"{fullname}-"
         return f"{super().get_filename_base(fullname, abiflags)}.{self.digest}"
+
+    def reduce(self, cres: Any) -> Any:
+        """Name the environments of what is inside a kernel, whose modules numba would import again."""
+        *parts, environments = super().reduce(cres)
+        return (*parts, [(one.globals["__name__"], one.consts, one.env_name) for one in environments])
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Load what `reduce` has made."""
+        *parts, environments = payload
+        return super().rebuild(target_context, (*parts, [_environment(*one) for one in environments]))
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """What machine code knows of Python: its constants. Only code that runs in Python looks at a module."""
+    found = lookup_environment(name)
+    if found is None:
+        found = Environment({"__name__": module})
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
 
 
 class _Cache(FunctionCache):  # type: ignore[misc]
@@ -111,61 +128,61 @@ class _Cache(FunctionCache):  # type: ignore[misc]
         """The file that lists the compiled versions."""
         return Path(self.cache_path) / f"{self._impl.filename_base}.nbi"
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load a compiled version; all that numba can compile is not imported for it, which takes 0.3 s."""
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled version, and remove those of older sources."""
+        """Keep a compiled version, unless sources have changed meanwhile, and remove older ones."""
+        if has_changed(Path(inspect.getfile(self._py_func))):
+            return
         super().save_overload(sig, data)
         for path in Path(self.cache_path).glob("*.nb[ic]"):
             if path.name.startswith(self._impl.prefix) and f".{self._impl.digest}." not in path.name:
                 path.unlink(missing_ok=True)
 
 
-def digest_of_sources(path: Path) -> str:
-    """Digest of a file and of every file of the project that it imports, directly or through others.
+class _LateCache:
+    """The cache of a kernel, which is looked for when the kernel is first called."""
 
-    Raises
-    ------
-    OSError
-        When a file cannot be read.
-    """
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def found(self) -> Any:
+        """The cache, or one that keeps nothing where there is no folder to write to, or no source to read."""
+        try:
+            return _Cache(self._function)
+        except (RuntimeError, OSError):
+            return NullCache()
+
+    def __getattr__(self, name: str) -> Any:
+        """What numba asks of a cache."""
+        return getattr(self.found, name)
+
+
+def digest_of(path: Path) -> str:
+    """Digest of a file with kernels and of all that it imports: as kept, where the file is ours."""
     path = path.resolve()
-    root = next(folder for folder in path.parents if not (folder / "__init__.py").exists())
-    package = path.relative_to(root).parts[0]
-    folders = {package: root / package, OWN_PACKAGE: _OUR_ROOT}
-    read: dict[Path, bytes] = {}
-    pending = [path]
-    while pending:
-        file = pending.pop()
-        if file not in read:
-            state = file.stat()
-            read[file], names = _read(file, state.st_mtime_ns, state.st_size)
-            pending += [found for name in names for found in _files(name, folders.get(name.split(".")[0]))]
-    versions = f"{numba.__version__} {np.__version__}".encode()
-    contents = (read[file] for file in sorted(read))
-    return hashlib.sha256(b"".join((versions, *contents))).hexdigest()[:_DIGITS]
+    if not path.is_relative_to(OWN_ROOT):
+        return digest_of_sources(path)
+    return _own_digests().get(path.relative_to(OWN_ROOT).as_posix()) or digest_of_sources(path)
 
 
 @functools.cache
-def _read(path: Path, changed: int, size: int) -> tuple[bytes, frozenset[str]]:  # noqa: ARG001
-    """Digest of a file, read again when it has changed, and the modules that its imports may name."""
-    content = path.read_bytes()
-    matches = _IMPORT.finditer(content.decode("utf-8"))
-    return hashlib.sha256(content).digest(), frozenset(name for match in matches for name in _named(match))
+def _own_digests() -> dict[str, str]:
+    """Digests of all our files with kernels, of whatever modules have been imported so far."""
+    try:
+        folder = _folder()
+    except RuntimeError:  # nothing can be kept
+        return dict(digests_of_kernels(None))
+    return dict(digests_of_kernels(folder))
 
 
-@functools.cache
-def _files(name: str, folder: Path | None) -> tuple[Path, ...]:
-    """The file of a module of the package in this folder, if there is one."""
-    if folder is None:
-        return ()
-    place = folder.joinpath(*name.split(".")[1:])
-    return tuple(file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
-
-
-def _named(match: re.Match[str]) -> list[str]:
-    """Modules that one import statement may mean: a name behind `import` may be a module or not."""
-    source = match["source"]
-    names = re.findall(r"(?:^|[,(])\s*([\w.]+)", match["names"] or match["modules"])
-    return [source, *(f"{source}.{name}" for name in names)] if source else names
+def _digest(*parts: str) -> str:
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:DIGITS]
 
 
 def mark(name: str) -> None:
@@ -192,21 +209,14 @@ def is_marked(name: str) -> bool:
 def _mark(name: str) -> Path | None:
     """Where to note it: a file whose name holds a digest of all kernels and of what they run on."""
     try:
-        folder = Path(_CacheFiles(_mark).locator.get_cache_path())
-        parts = [*_digests_of_kernels(), numba.__version__, np.__version__, get_host_cpu_name(), sys.version]
+        folder = _folder()
+        digests = _own_digests().values()
     except (RuntimeError, OSError):  # no folder to write to, or no source to read
         return None
-    digest = hashlib.sha256(" ".join(parts).encode()).hexdigest()[:_DIGITS]
+    digest = _digest(*digests, numba.__version__, np.__version__, get_host_cpu_name(), sys.version)
     return folder / f"{name}.{_VERSION}.{digest}.compiled"
 
 
-@functools.cache
-def _digests_of_kernels() -> tuple[str, ...]:
-    """Digests of all files of the project with kernels, of whatever modules have been imported so far."""
-    files = [path for room in OWN_ROOMS for path in sorted((_OUR_ROOT / room).rglob("*.py"))]
-    states = [(path, path.stat()) for path in files]
-    return tuple(
-        digest_of_sources(path)
-        for path, state in states
-        if f"{__name__}.{kernel.__name__}" in _read(path, state.st_mtime_ns, state.st_size)[1]
-    )
+def _folder() -> Path:
+    """Where what is compiled here is kept; RuntimeError where nothing can be."""
+    return Path(CompileResultCacheImpl(_folder).locator.get_cache_path())

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from linkrisk.formulations.compiled import digest_of_sources, kernels
+from linkrisk.formulations.compiled import kernels
+from linkrisk.formulations.sources import digest_of_sources
 from linkrisk.solver.linkage import distance_kernels as linkage_kernels
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -168,11 +168,11 @@ def test_the_mark_does_not_depend_on_what_has_been_imported(tmp_path):
 
 def test_a_mark_is_of_one_part_and_of_these_sources(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compiled, "_digests_of_kernels", lambda: ("before",))
+    monkeypatch.setattr(compiled, "_own_digests", lambda: {"file": "before"})
     assert not compiled.is_marked("owa")
     compiled.mark("owa")
     assert (compiled.is_marked("owa"), compiled.is_marked("choquet")) == (True, False)
-    monkeypatch.setattr(compiled, "_digests_of_kernels", lambda: ("after",))
+    monkeypatch.setattr(compiled, "_own_digests", lambda: {"file": "after"})
     assert not compiled.is_marked("owa")
     compiled.mark("owa")
     assert compiled.is_marked("owa")
@@ -180,10 +180,10 @@ def test_a_mark_is_of_one_part_and_of_these_sources(monkeypatch, tmp_path):
 
 
 def test_where_nothing_can_be_kept_nothing_is_marked(monkeypatch):
-    def fail(_: object) -> None:
+    def fail() -> None:
         raise RuntimeError("no locator available")
 
-    monkeypatch.setattr(compiled, "_CacheFiles", fail)
+    monkeypatch.setattr(compiled, "_folder", fail)
     compiled.mark("owa")
     assert not compiled.is_marked("owa")
 
