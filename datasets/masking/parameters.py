@@ -332,7 +332,7 @@ class LocalSuppressionParameters:
     schema: Schema | None = field(default=None, metadata=SCHEMA)
 
 
-_PROTECTIONS = ("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853")
+PROTECTIONS = ("M4-33", "M4-28", "M4-82", "M5-38", "M6-385", "M6-853")
 
 PARAMETERS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -350,7 +350,7 @@ PARAMETERS: Mapping[str, type[Any]] = MappingProxyType(
         "pram": PramParameters,
         "local-suppression": LocalSuppressionParameters,
     }
-    | dict.fromkeys(_PROTECTIONS, NumericParameters)
+    | dict.fromkeys(PROTECTIONS, NumericParameters)
 )
 """Those of every method by its name (`registry.METHODS` has the methods)."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -13,50 +13,60 @@ import pandas as pd
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.masking.base import CategoricalMethod, MaskingMethod, Recoding, about, recodings_of
-from linkrisk.datasets.masking.local_suppression import LocalSuppression
-from linkrisk.datasets.masking.microaggregation import (
-    PROTECTIONS,
-    Microaggregation,
-    OptimalMicroaggregation,
-    Protection,
-)
-from linkrisk.datasets.masking.noise import AdditiveNoise, Rounding
-from linkrisk.datasets.masking.pram import Pram
-from linkrisk.datasets.masking.rank_swapping import RankSwapping
-from linkrisk.datasets.masking.recoding import BottomCoding, GlobalRecoding, Recode, TopCoding
-from linkrisk.datasets.masking.record_swapping import RecordSwapping
-from linkrisk.datasets.masking.weight_calibration import WeightCalibration
+from linkrisk.datasets.masking.parameters import PARAMETERS, PROTECTIONS
 from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.schema import Schema
+from linkrisk.datasets.options.late import imported
 from linkrisk.datasets.options.option import Option, options_of
 from linkrisk.errors import as_keywords, called
 
-_METHODS = (
-    *(Microaggregation, OptimalMicroaggregation, AdditiveNoise, RankSwapping),
-    *(Rounding, WeightCalibration, RecordSwapping),
-    *(TopCoding, BottomCoding, GlobalRecoding, Recode, Pram, LocalSuppression),
-)
+_PLACES = {
+    "microaggregation": "microaggregation:Microaggregation",
+    "optimal-microaggregation": "microaggregation:OptimalMicroaggregation",
+    "noise": "noise:AdditiveNoise",
+    "rank-swapping": "rank_swapping:RankSwapping",
+    "rounding": "noise:Rounding",
+    "weight-calibration": "weight_calibration:WeightCalibration",
+    "record-swapping": "record_swapping:RecordSwapping",
+    "top-coding": "recoding:TopCoding",
+    "bottom-coding": "recoding:BottomCoding",
+    "global-recoding": "recoding:GlobalRecoding",
+    "recode": "recoding:Recode",
+    "pram": "pram:Pram",
+    "local-suppression": "local_suppression:LocalSuppression",
+    **dict.fromkeys(PROTECTIONS, "microaggregation:Protection"),
+}
 """A new masking method is one file, its class here, and its parameters in `parameters.PARAMETERS`."""
 
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A masking method that can be made by name."""
+    """A masking method that can be made by name; its module is imported when it is."""
 
     name: str  # what it is called
-    kind: type[Any]  # its dataclass, whose fields with an option are the parameters
-    make: Callable[..., MaskingMethod]  # makes it from parameters given by keyword
+
+    @cached_property
+    def kind(self) -> type[Any]:
+        """Its dataclass, whose fields with an option are the parameters."""
+        found: type[Any] = imported(f"linkrisk.datasets.masking.{_PLACES[self.name]}")
+        return found
+
+    def make(self, **parameters: Any) -> MaskingMethod:
+        """Make it from parameters given by keyword."""
+        if self.name in PROTECTIONS:
+            ready = imported("linkrisk.datasets.masking.microaggregation:PROTECTIONS")
+            made: MaskingMethod = replace(ready[self.name], **parameters)
+        else:
+            made = self.kind(**parameters)
+        return made
 
     @property
     def parameters(self) -> Mapping[str, Option]:
         """Its parameters by name."""
-        return options_of(self.kind)
+        return options_of(PARAMETERS[self.name])
 
 
-METHODS: Mapping[str, MethodEntry] = MappingProxyType(
-    {kind.name: MethodEntry(kind.name, kind, kind) for kind in _METHODS}
-    | {name: MethodEntry(name, Protection, partial(replace, PROTECTIONS[name])) for name in PROTECTIONS}
-)
+METHODS: Mapping[str, MethodEntry] = MappingProxyType({name: MethodEntry(name) for name in PARAMETERS})
 """Every masking method by name: the methods proper and the protections of D11.2."""
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from linkrisk.arrays import FloatArray, IndexArray
-from linkrisk.datasets.masking.recoding import Recode
 from linkrisk.datasets.masking.registry import masking_method, names_files
 from linkrisk.datasets.microdata.dates import at_level, read_dates
 from linkrisk.datasets.microdata.roles import Scale
@@ -281,6 +280,8 @@ def level_of(item: object, dates: Collection[str]) -> tuple[str | None, tuple[st
     """The level that a method recodes dates to, and which; None where it does something else."""
     if not isinstance(item, str) or item == NOT_INFERRED or names_files(item):
         return None, ()
+    from linkrisk.datasets.masking.recoding import Recode
+
     method = masking_method(item)
     if not isinstance(method, Recode) or method.level is None:
         return None, ()

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from linkrisk.datasets.masking.microaggregation import Microaggregation
 from linkrisk.datasets.masking.parameters import AttributeGroup
 from linkrisk.datasets.pairs.file_pair import FilePair, make_file_pair
 
@@ -82,6 +81,8 @@ def default_pair() -> FilePair:
     >>> len(pair.masked)
     400
     """
+    from linkrisk.datasets.masking.microaggregation import Microaggregation
+
     attributes = [attribute for group in GROUPS for attribute in group.attributes]
     original = load_wdbc().loc[: RECORDS - 1, attributes]
     masked = Microaggregation(groups=GROUPS).apply(original)

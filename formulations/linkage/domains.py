@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 
 from linkrisk.arrays import FloatArray
 from linkrisk.formulations.linkage.fuzzy_measures import additive_measure, subset_names, symmetric_measure
@@ -402,6 +401,8 @@ class Spectrahedron(Domain):
         """Where the matrix stays semidefinite: by the eigenvalues of the direction relative to it."""
         matrix, change = self.matrix(theta), self.matrix(direction)
         matrix = matrix + 1e-12 * np.eye(len(matrix))
+        from scipy.linalg import eigh  # which takes long to import, and no other domain uses
+
         values = eigh(change, matrix, eigvals_only=True)
         low = -1.0 / values[-1] if values[-1] > 1e-6 else -1e6
         high = -1.0 / values[0] if values[0] < -1e-6 else 1e6

@@ -19,7 +19,7 @@ from harness import CENSUS, alone, listed, parser, timed
 from scale_cases import census
 
 from linkrisk.datasets.public.registry import load
-from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.compiling.parts import compile_once
 from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.operations.fit import fit
 

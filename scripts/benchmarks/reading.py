@@ -23,9 +23,9 @@ from harness import alone, listed, parser, timed
 
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.formats.delimited import DelimitedDialect
-from linkrisk.datasets.microdata.formats.registry import FORMATS, format_of, read_file
+from linkrisk.datasets.microdata.formats.registry import format_of, formats, read_file
 
-_SUFFIXES = [made.suffixes[0] for made in FORMATS if made.cannot_write is None]
+_SUFFIXES = [made.suffixes[0] for made in formats() if made.cannot_write is None]
 _STATUS = Path("/proc/self/status")
 
 

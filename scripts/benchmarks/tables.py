@@ -47,8 +47,8 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.controlled_rounding import ControlledRounding
 from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.compiling.ahead import TABLES as KERNELS
-from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.compiling.parts import TABLES as KERNELS
+from linkrisk.solver.compiling.parts import compile_once
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.tables.attackers.audit import audit as audited
 from linkrisk.solver.tables.attackers.certified import certify

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from linkrisk.solver.linkage.result import LinkedPasses
     from linkrisk.solver.options.linking import FindCommand, LinkCommand
     from linkrisk.solver.options.measuring import ReportCommand, RiskCommand, SweepCommand
+    from linkrisk.solver.options.verifying import VerifyCommand
     from linkrisk.solver.options.worst_case import (
         CompareCommand,
         EvaluateCommand,
         FitCommand,
-        VerifyCommand,
     )
     from linkrisk.solver.report.operations.report import ReportResult
     from linkrisk.solver.run.result import Result
@@ -145,7 +145,7 @@ def verify(asked: VerifyCommand) -> int:
     from linkrisk.datasets.microdata.writing import write_whole
     from linkrisk.solver.certificates.operations.verification import quoted
     from linkrisk.solver.certificates.operations.verify import verify
-    from linkrisk.solver.options.worst_case import VerifyOptions
+    from linkrisk.solver.options.verifying import VerifyOptions
 
     with progress_line("checking") as line:
         found = verify(**keywords(VerifyOptions, asked, on_progress=reporter(line)))

@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TextIO
 
-from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.compiling.parts import PHASE
 from linkrisk.solver.documents.terminal import columns
-from linkrisk.solver.engines.exact.engine import ExactEngine
+from linkrisk.solver.options.names import ENGINES
 from linkrisk.solver.options.run import SECONDS
-from linkrisk.solver.run.pool import TASKS
-from linkrisk.solver.run.progress import CONTEST, SILENT, SWEEP, Progress, Reporter, phase_name
+from linkrisk.solver.run.progress import CONTEST, SILENT, SWEEP, TASKS, Progress, Reporter, phase_name
 
 _TICK = 0.25
 """Seconds between two drawings."""
@@ -111,7 +110,7 @@ def _uncounted(progress: Progress) -> str:
     if progress.phase == SWEEP:
         return progress.work
     if progress.phase == CONTEST:
-        return f"solving {'with the engine' if progress.about == ExactEngine.name else 'on'} {progress.about}"
+        return f"solving {'with the engine' if progress.about == ENGINES[0] else 'on'} {progress.about}"
     what = progress.work or progress.about
     return f"{phase_name(progress.phase)}: {what}" if what else phase_name(progress.phase)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray
-from linkrisk.formulations.compiled import is_marked, mark
+from linkrisk.formulations.compiled import mark
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS, Aggregator, make_aggregator
 from linkrisk.formulations.linkage.block_system import BlockSystem, block_system
 from linkrisk.formulations.linkage.comparison import Columns
@@ -26,6 +26,7 @@ from linkrisk.formulations.linkage.distances import nominal_table
 from linkrisk.formulations.linkage.pair import LinkagePair, make_pair
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.formulations.proportional_fitting import proportional_fit
+from linkrisk.solver.compiling.parts import CERTIFICATES, LINKAGE, MASKING, RISK, TABLES
 from linkrisk.solver.engines.attacks.scoring import Scorer, best_on_lines, nearest_rows
 from linkrisk.solver.engines.attacks.search import attack
 from linkrisk.solver.engines.exact.hitting_search import HittingSearch
@@ -37,39 +38,13 @@ from linkrisk.solver.linkage.lexicographic import best_order
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.incumbent import Incumbent
-from linkrisk.solver.run.progress import Progress, Reporter
 
 if TYPE_CHECKING:
     from linkrisk.formulations.tables.cell_table import CellTable
 
 
-PHASE = "compile"
-"""What a reporter is told is being done."""
-
-CERTIFICATES, MASKING, LINKAGE, RISK = "certificates", "masking", "linkage", "risk"
-TABLES = "tables"
-"""Parts of the program, beside fits of one family, which go by the name of that."""
-
 _BLOCKS, _ATTRIBUTES = 18, 3
 _ENOUGH = 60.0
-
-
-def compile_once(part: str, report: Reporter | None = None) -> None:
-    """Compile a part, such as a family or `MASKING`, before the time of a run begins."""
-    if is_marked(part):
-        _read_once()
-        return
-    if report is not None:
-        report(Progress.uncounted(PHASE))
-    compile_part(part)
-
-
-@cache
-def _read_once() -> None:
-    """Compare a few records, for which numba reads what all compiled code needs."""
-    pair = _small_pair()
-    aggregator = make_aggregator("weighted-mean", pair.attributes)
-    Evaluator(pair, threads=1).count(aggregator.form(aggregator.equal()))
 
 
 def compile_everything(say: Callable[[str], None]) -> None:

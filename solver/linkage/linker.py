@@ -21,8 +21,8 @@ from linkrisk.solver.linkage.score_ranks import Kinds, Part, PartnerRanks, Score
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import CancelledError
 from linkrisk.solver.run.interruption import Cancel
-from linkrisk.solver.run.pool import TASKS, WorkerPool
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.pool import WorkerPool
+from linkrisk.solver.run.progress import TASKS, Progress, Reporter
 from linkrisk.solver.run.remote import Deferred
 from linkrisk.solver.run.workers import Answer, Do, Given, Sequential, Task
 

@@ -37,8 +37,8 @@ from linkrisk.solver.linkage.evaluator import (
     settled,
 )
 from linkrisk.solver.run.clock import Clock, processors
-from linkrisk.solver.run.pool import TASKS, WorkerPool
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.pool import WorkerPool
+from linkrisk.solver.run.progress import TASKS, Progress, Reporter
 from linkrisk.solver.run.remote import Asked, Deferred
 from linkrisk.solver.run.workers import Do, Workers
 

@@ -43,7 +43,7 @@ from linkrisk.datasets.microdata.strict_json import headed
 from linkrisk.datasets.microdata.writing import together, write_all
 from linkrisk.datasets.pairs.cells import cell_codes
 from linkrisk.errors import called
-from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.compiling.parts import MASKING, compile_once
 from linkrisk.solver.inputs.source import Source, check_targets, read_source
 from linkrisk.solver.options.masking import MaskOptions
 from linkrisk.solver.options.taking import taking

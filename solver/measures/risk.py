@@ -18,7 +18,7 @@ from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.datasets.pairs.categorical import NOT_INFERRED, Masking
 from linkrisk.datasets.pairs.several_files import check_alike
 from linkrisk.errors import called
-from linkrisk.solver.compiling.ahead import LINKAGE, RISK, compile_once
+from linkrisk.solver.compiling.parts import LINKAGE, RISK, compile_once
 from linkrisk.solver.inputs.limits import engine_options, limits_of
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.inputs.recorded_masking import with_records

@@ -22,21 +22,21 @@ from linkrisk.datasets.options.option import APP, COMMAND, PYTHON, Option, again
 from linkrisk.solver.linkage.parameters import all_settings, own_settings
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import DirectionName, MatchingName, TiesName
-from linkrisk.solver.options.pair import Alignment, Attributes, Categories, Comparison
+from linkrisk.solver.options.pair import FILES, Alignment, Attributes, Comparison, Scales
 from linkrisk.solver.options.run import Chance, Live, Workers
 
 if TYPE_CHECKING:
-    from linkrisk.solver.options.types import Linker, SchemaLike, TableLike
+    from linkrisk.solver.options.types import Linker, TableLike
 
 
-_FILES, _LINKAGE = "files", "linkage"
+_LINKAGE = "linkage"
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
 class LinkedFiles:
     """The two files, which have to be given."""
 
-    title = _FILES
+    title = FILES
 
     original: TableLike = field(
         metadata=declared(
@@ -75,7 +75,7 @@ class Compared:
         None,
         help="attributes of both files; default: all common columns",
         metavar="A,B",
-        group=_FILES,
+        group=FILES,
     )
 
 
@@ -83,7 +83,7 @@ class Compared:
 class Own:
     """The columns of either file."""
 
-    title = _FILES
+    title = FILES
 
     original_attributes: Sequence[str] | None = option(
         None,
@@ -97,15 +97,15 @@ class Own:
         NAMES,
         label="Attributes of the masked file",
     )
-    id: str | None = again(Alignment, "id", None, group=_FILES)
-    row_by_row: bool = again(Alignment, "row_by_row", False, group=_FILES)
+    id: str | None = again(Alignment, "id", None, group=FILES)
+    row_by_row: bool = again(Alignment, "row_by_row", False, group=FILES)
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Named:
     """Names of the records of either file, where true links are unknown."""
 
-    title = _FILES
+    title = FILES
 
     original_id: str | None = option(
         None,
@@ -122,19 +122,10 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class Scales:
-    """What the columns are."""
-
-    nominal: Sequence[str] = again(Categories, "nominal", (), group=_FILES)
-    ordinal: Sequence[str] = again(Categories, "ordinal", (), group=_FILES)
-    schema: SchemaLike | None = again(Categories, "schema", None, group=_FILES)
-
-
-@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Training:
     """What is learned from besides."""
 
-    title = _FILES
+    title = FILES
 
     training: TableLike | None = option(
         None, "other records with the attributes of both files, for bayes", FILE, label="Training"

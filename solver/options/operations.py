@@ -15,7 +15,7 @@ OPERATIONS = {
     "link": "linkrisk.solver.options.linking:LINK",
     "find-links": "linkrisk.solver.options.linking:FIND",
     "evaluate": "linkrisk.solver.options.worst_case:EvaluateCommand",
-    "verify": "linkrisk.solver.options.worst_case:VerifyCommand",
+    "verify": "linkrisk.solver.options.verifying:VerifyCommand",
     "run-protocol": "linkrisk.solver.options.masking:RunProtocolCommand",
     "describe": "linkrisk.solver.options.data:DescribeCommand",
     "mask": "linkrisk.solver.options.masking:MASK",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkrisk.datasets.options.kinds import COLUMN, FAMILIES, FILE, NAME, NAMES, SWITCH, TEXT, WHOLE, several
-from linkrisk.datasets.options.option import option
+from linkrisk.datasets.options.option import again, option
 from linkrisk.solver.options import names
 from linkrisk.solver.options.names import (
     DifferencesName,
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """What stands for all families of distances."""
+
+
+FILES = "files"
+"""The group of options that say what is read, of linkage."""
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -127,6 +131,15 @@ class Categories:
         metavar="METHOD",
         label="Masking",
     )
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class Scales:
+    """What the columns are."""
+
+    nominal: Sequence[str] = again(Categories, "nominal", (), group=FILES)
+    ordinal: Sequence[str] = again(Categories, "ordinal", (), group=FILES)
+    schema: SchemaLike | None = again(Categories, "schema", None, group=FILES)
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)

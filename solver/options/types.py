@@ -10,26 +10,27 @@ import pandas as pd
 from numpy.random import RandomState as RandomState
 from numpy.typing import NDArray
 
-from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
 from linkrisk.datasets.microdata.hierarchies import Hierarchy as Hierarchy
 from linkrisk.datasets.microdata.schema import Schema
 from linkrisk.datasets.pairs.categorical import Masking as Masking
-from linkrisk.datasets.tables.code_trees import Hierarchies as Hierarchies
-from linkrisk.datasets.tables.explanatory_variables import Incomplete as Incomplete
-from linkrisk.datasets.tables.stored_table import StoredTable
-from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign
-from linkrisk.formulations.tables.primary_rules import PrimaryRule
 from linkrisk.solver.run.interruption import Cancel as Cancel
 from linkrisk.solver.run.progress import Reporter as Reporter
 from linkrisk.solver.run.result import Result as Result
-from linkrisk.solver.suppression.problem import Tables as Tables
-from linkrisk.solver.suppression.problem import Threshold as Threshold
 
 if TYPE_CHECKING:
+    from linkrisk.datasets.masking.base import MaskingMethod as MaskingMethod
+    from linkrisk.datasets.tables.code_trees import Hierarchies as Hierarchies
+    from linkrisk.datasets.tables.explanatory_variables import Incomplete as Incomplete
+    from linkrisk.datasets.tables.stored_table import StoredTable as StoredTable
+    from linkrisk.formulations.tables.magnitude_noise import MagnitudeDesign as MagnitudeDesign
+    from linkrisk.formulations.tables.primary_rules import PrimaryRule as PrimaryRule
     from linkrisk.solver.engines.steering import Steering as Steering
     from linkrisk.solver.linkage.linker import Linker as Linker
-else:
-    Steering = Linker = Any  # their modules need compiled code
+    from linkrisk.solver.suppression.problem import Tables as Tables
+    from linkrisk.solver.suppression.problem import Threshold as Threshold
+else:  # few runs need their modules
+    MaskingMethod = Hierarchies = Incomplete = StoredTable = MagnitudeDesign = PrimaryRule = Any
+    Steering = Linker = Tables = Threshold = Any
 
 
 class ToPandas(Protocol):

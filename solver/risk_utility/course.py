@@ -18,7 +18,7 @@ from linkrisk.datasets.masking.release import method_as_json
 from linkrisk.datasets.microdata.formats.base import StoredFile
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.errors import called
-from linkrisk.solver.compiling.ahead import LINKAGE, MASKING, RISK, compile_once
+from linkrisk.solver.compiling.parts import LINKAGE, MASKING, RISK, compile_once
 from linkrisk.solver.risk_utility.runs import Status, SweepJob, SweepRun, SweepTask, run_masking
 from linkrisk.solver.run.clock import Clock, processors, usable_megabytes
 from linkrisk.solver.run.errors import UsageError

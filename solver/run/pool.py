@@ -240,9 +240,6 @@ def _check_stamp(address: str, expected: Stamp) -> None:
         raise UsageError(f"the worker {address} has another version than the machine that asks: {here}")
 
 
-TASKS = "tasks"
-"""Phase of a run with progress in tasks of the pool."""
-
 _ONE_THREAD = 1
 """Threads of each process: one, so that N processes use N processors."""
 

@@ -13,6 +13,9 @@ from typing import Any
 MEASURES, CONTEST, SWEEP = "measures", "contest", "sweep"
 """Phases of `risk`, `compare` and `sweep`; searches name theirs themselves."""
 
+TASKS = "tasks"
+"""Phase of a run with progress in tasks of the pool."""
+
 # Short, so that the numbers and the advice fit a terminal of 80 columns.
 _WORDS = {
     "compile": "compiling",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from linkrisk.solver.compiling.ahead import compile_once
+from linkrisk.solver.compiling.parts import compile_once
 from linkrisk.solver.engines.base import Engine, EngineOptions
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.linkage.records_table import MOST_ROWS

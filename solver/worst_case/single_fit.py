@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linkrisk.arrays import IndexArray
-from linkrisk.solver.certificates.writing.build import (
-    ProvenSearch,
-    certify,
-    certify_samples,
-    weight_of_bound,
-)
 from linkrisk.solver.certificates.writing.certifiable import CertificateError, why_not_certifiable
-from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
+from linkrisk.solver.compiling.parts import CERTIFICATES, compile_once
 from linkrisk.solver.engines.base import Proof
 from linkrisk.solver.inputs.problem import Problem
 from linkrisk.solver.run.clock import Clock, Status, processors
@@ -29,7 +23,6 @@ from linkrisk.solver.worst_case.answers import answer, most_blocks
 from linkrisk.solver.worst_case.parts import Part, PartSearch, search_whole
 from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
 from linkrisk.solver.worst_case.result import FamilyFit
-from linkrisk.solver.worst_case.sampled.result import sampled_answer
 from linkrisk.solver.worst_case.sampled.samples import (
     Plan,
     Samples,
@@ -38,9 +31,14 @@ from linkrisk.solver.worst_case.sampled.samples import (
     fingerprint,
     make_plan,
 )
-from linkrisk.solver.worst_case.sampled.search import SampledRun, search_samples
 from linkrisk.solver.worst_case.search import SearchTask, Start
 from linkrisk.solver.worst_case.search_state import Run
+
+if TYPE_CHECKING:
+    from linkrisk.solver.certificates.writing.build import ProvenSearch
+    from linkrisk.solver.worst_case.sampled.search import SampledRun
+
+# What makes certificates and what searches samples is imported by who asks for one.
 
 _LEAST_SECONDS = 0.5
 """Minimum seconds for a certificate, however late the search has ended."""
@@ -78,6 +76,8 @@ class Fitted:
         `seconds` limits it; when absent, the rest of the time limit, or `CERTIFICATE_SECONDS` without one.
         Ctrl-C, a cancel token and any error end the attempt, not the result.
         """
+        from linkrisk.solver.certificates.writing.build import ProvenSearch, certify
+
         clock, outcome = self.run.incumbent.clock, self.run.outcome
         left = CERTIFICATE_SECONDS if clock.time_limit is None else clock.time_limit - clock.seconds
         allowed = max(_LEAST_SECONDS, left) if seconds is None else seconds
@@ -114,6 +114,8 @@ class Fitted:
 
     def _certified_samples(self, samples: SampledRun, seconds: float) -> dict[str, Any]:
         """Certify the samples that were searched."""
+        from linkrisk.solver.certificates.writing.build import certify_samples
+
         if not self.result.details["sampling"]["counted"]["all"]:
             raise CertificateError("there was no time to count the attack on all records")
         return certify_samples(
@@ -131,6 +133,8 @@ class Fitted:
 
     def _proven(self, search: PartSearch | None, blocks: IndexArray) -> ProvenSearch | IndexArray:
         """Collect the evidence on some blocks, or none where they were not searched."""
+        from linkrisk.solver.certificates.writing.build import ProvenSearch
+
         if search is None:
             return blocks
         bound = Fraction(search.bound) * Fraction(self.problem.survey.unit)
@@ -143,6 +147,8 @@ class Fitted:
 
     def _as_proven(self, certificate: Mapping[str, Any]) -> tuple[FamilyFit, list[str]]:
         """Raise the result's bound to the one that its certificate proves, with a note where they differ."""
+        from linkrisk.solver.certificates.writing.build import weight_of_bound
+
         result, here, most = self.result, weight_of_bound(certificate["bound"]), self._proved
         if here <= most * (1 + _SAME_WEIGHT):
             return result, []
@@ -162,6 +168,8 @@ class Fitted:
 
     def _weaker_samples(self, samples: SampledRun, parts: Sequence[Mapping[str, Any] | None]) -> list[str]:
         """Note where the certificate's bounds on samples are weaker than those of the searches."""
+        from linkrisk.solver.certificates.writing.build import weight_of_bound
+
         unit = Fraction(self.problem.survey.unit) * (1 + _SAME_WEIGHT)
         less = sum(
             part is None or weight_of_bound(part["bound"]) > Fraction(samples.searches[at].bound) * unit
@@ -207,6 +215,9 @@ def fit_one(
             run, parts = search_whole(task)
             fitted = Fitted(answer(problem, request, run, parts), problem, run, parts=parts)
         else:
+            from linkrisk.solver.worst_case.sampled.result import sampled_answer
+            from linkrisk.solver.worst_case.sampled.search import search_samples
+
             state = search_samples(task, samples)
             fitted = Fitted(sampled_answer(problem, request, state), problem, state.run, state)
     request.pool.rest()  # the next family needs workers that share other things

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.microdata.formats.base import ColumnNotes, StoredFile
-from linkrisk.datasets.microdata.formats.registry import FORMATS, Format, format_of, read_file
+from linkrisk.datasets.microdata.formats.registry import Format, format_of, formats, read_file
 from linkrisk.datasets.microdata.missing import MissingRange
 from linkrisk.datasets.microdata.values import cells_of, kind_of
 
-WRITTEN = tuple(suffix for made in FORMATS if not made.cannot_write for suffix in made.suffixes)
+WRITTEN = tuple(suffix for made in formats() if not made.cannot_write for suffix in made.suffixes)
 """Suffixes of all files that are written."""
 
 BIG = 2**53 + 1

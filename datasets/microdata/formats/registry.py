@@ -4,41 +4,48 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.argus import Argus
-from linkrisk.datasets.microdata.formats.argus_metadata import METADATA, is_metadata
+from linkrisk.datasets.microdata.formats.argus_metadata import DATA, METADATA, is_metadata
 from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
-from linkrisk.datasets.microdata.formats.excel import Excel
-from linkrisk.datasets.microdata.formats.parquet import Feather, Parquet
-from linkrisk.datasets.microdata.formats.r import R
-from linkrisk.datasets.microdata.formats.sas import Sas, SasTransport
-from linkrisk.datasets.microdata.formats.spss import Spss
-from linkrisk.datasets.microdata.formats.stata import Stata
 from linkrisk.datasets.microdata.values import without_blanks
+from linkrisk.datasets.options.late import imported
 
 DELIMITED = Delimited()
 """Text files without types."""
 
-FORMATS: tuple[Format, ...] = (
-    DELIMITED,
-    Parquet(),
-    Feather(),
-    Excel(),
-    Spss(),
-    Stata(),
-    Sas(),
-    SasTransport(),
-    R(),
-    Argus(),
-)
-"""Every format that is read."""
+_R = "r:R"
 
-_BY_SUFFIX = {suffix: made for made in FORMATS for suffix in made.suffixes}
+_PLACES = {
+    **dict.fromkeys(Delimited.suffixes, "delimited:Delimited"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet:Parquet"),
+    **dict.fromkeys((".feather", ".arrow"), "parquet:Feather"),
+    ".xlsx": "excel:Excel",
+    **dict.fromkeys((".sav", ".zsav"), "spss:Spss"),
+    ".dta": "stata:Stata",
+    ".sas7bdat": "sas:Sas",
+    ".xpt": "sas:SasTransport",
+    **dict.fromkeys((".rds", ".rdata"), _R),
+    **dict.fromkeys((METADATA, *DATA), "argus:Argus"),
+}
+"""Where the format of each suffix is; it is imported when a file of it is read or written."""
+
+
+@cache
+def _made(place: str) -> Format:
+    found: Format = imported(f"linkrisk.datasets.microdata.formats.{place}")()
+    return found
+
+
+def formats() -> tuple[Format, ...]:
+    """Every format that is read."""
+    return tuple(map(_made, dict.fromkeys(_PLACES.values())))
+
 
 _FIXES = {
     **dict.fromkeys((".xls", ".xlsm", ".xlsb", ".ods"), "save the sheet as .xlsx"),
@@ -52,19 +59,19 @@ _FIXES = {
 
 def known_suffixes(*, to_write: bool = False) -> tuple[str, ...]:
     """All suffixes that are read, or those that are written."""
-    return tuple(suffix for suffix, made in _BY_SUFFIX.items() if not (to_write and made.cannot_write))
+    return tuple(suffix for suffix, place in _PLACES.items() if not (to_write and _made(place).cannot_write))
 
 
 def format_of(path: str | Path) -> Format:
     """The format that the suffix of a file says."""
     suffix = Path(path).suffix.lower()
-    if suffix in _BY_SUFFIX:
-        return _BY_SUFFIX[suffix]
+    if suffix in _PLACES:
+        return _made(_PLACES[suffix])
     if suffix in _FIXES:
         raise DataError(f"{path}: {suffix} files are not supported; {_FIXES[suffix]}")
     listed = ", ".join(known_suffixes())
     what = f"the suffix {suffix!r} is not known" if suffix else "a file name without a suffix"
-    close = difflib.get_close_matches(suffix, list(_BY_SUFFIX), n=1)
+    close = difflib.get_close_matches(suffix, list(_PLACES), n=1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     raise DataError(f"{path}: {what}{meant}; use one of {listed}")
 
@@ -72,7 +79,7 @@ def format_of(path: str | Path) -> Format:
 def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
     """Read a file of any format."""
     path = Path(path)
-    if path.suffix.lower() in R.suffixes and path.is_file() and is_metadata(path.read_bytes()):
+    if _PLACES.get(path.suffix.lower()) == _R and path.is_file() and is_metadata(path.read_bytes()):
         raise DataError(f"{path} is metadata of ARGUS, not data of R: name it {METADATA}")
     made = format_of(path)
     check_readable(path)

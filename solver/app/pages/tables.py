@@ -25,7 +25,7 @@ from linkrisk.solver.app.table_steps import (
     command_of,
 )
 from linkrisk.solver.options.tables import TableOptions
-from linkrisk.solver.options.worst_case import FilesOptions
+from linkrisk.solver.options.verifying import FilesOptions
 
 TASKS = {
     SUPPRESS: "Protect a table: suppress cells with the sensitive ones",

@@ -43,11 +43,11 @@ from linkrisk.solver.certificates.core.tables import (
     decimal,
 )
 from linkrisk.solver.certificates.operations.verification import VerificationResult, quoted
-from linkrisk.solver.compiling.ahead import CERTIFICATES, compile_once
+from linkrisk.solver.compiling.parts import CERTIFICATES, compile_once
 from linkrisk.solver.inputs.reading import check_alignment_options
 from linkrisk.solver.options.tables import TableOptions
 from linkrisk.solver.options.taking import taking
-from linkrisk.solver.options.worst_case import Bundled, FilesOptions, VerifyOptions
+from linkrisk.solver.options.verifying import Bundled, FilesOptions, VerifyOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.progress import Progress
 from linkrisk.solver.run.result import Result

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkrisk.solver.certificates.checking.verify import fit_problem
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -15,6 +14,8 @@ class CertificateError(Exception):
 
 def why_not_certifiable(problem: Mapping[str, Any]) -> str | None:
     """Explain in one line why `verify` could not check a fit of this problem; None if it can."""
+    from linkrisk.solver.certificates.checking.verify import fit_problem
+
     try:
         fit_problem(problem, "problem")
     except UsageError as error:

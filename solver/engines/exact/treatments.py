@@ -5,28 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
+from linkrisk.datasets.options.late import imported
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.domains import Domain, Polytope, Simplex, Spectrahedron
 from linkrisk.solver.engines.attacks.scoring import Scorer
 from linkrisk.solver.engines.exact.cores import CoreFinder, LinearCoreFinder
-from linkrisk.solver.engines.exact.polytope import polytope_finder
-from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
-from linkrisk.solver.engines.exact.spectrahedron import SemidefiniteCoreFinder
 from linkrisk.solver.engines.steering import FinderSteering
 from linkrisk.solver.run.clock import Clock
+
+if TYPE_CHECKING:
+    from linkrisk.solver.engines.exact.simplex_tree import SimplexTree
+
+Finder = Callable[[BlockSystem, Scorer, Clock, FinderSteering], CoreFinder]
+
+_HERE = "linkrisk.solver.engines.exact"
 
 
 @dataclass(frozen=True)
 class Treatment:
     """The searches for a type of domain."""
 
-    # creates a core finder; each thread has its own
-    finder: Callable[[BlockSystem, Scorer, Clock, FinderSteering], CoreFinder]
-    # branch and bound by bisection of the domain, where possible; only in few dimensions
-    tree: type[SimplexTree] | None = None
+    # where what creates a core finder is; each thread has its own
+    finder_at: str
+    # where branch and bound by bisection of the domain is, where possible; only in few dimensions
+    tree_at: str | None = None
     # whether two rows that exclude each other are known by their entries, without a linear program
     pairs_of_rows: bool = False
+
+    @property
+    def finder(self) -> Finder:
+        """What creates a core finder."""
+        found: Finder = imported(f"{_HERE}.{self.finder_at}")
+        return found
+
+    @property
+    def tree(self) -> type[SimplexTree] | None:
+        """Branch and bound by bisection of the domain."""
+        return None if self.tree_at is None else imported(f"{_HERE}.{self.tree_at}")
 
 
 def linear_finder(system: BlockSystem, scorer: Scorer, clock: Clock, steering: FinderSteering) -> CoreFinder:
@@ -37,10 +54,10 @@ def linear_finder(system: BlockSystem, scorer: Scorer, clock: Clock, steering: F
 
 TREATMENTS: Mapping[type, Treatment] = MappingProxyType(
     {
-        Domain: Treatment(linear_finder),
-        Polytope: Treatment(polytope_finder),
-        Simplex: Treatment(polytope_finder, tree=SimplexTree, pairs_of_rows=True),
-        Spectrahedron: Treatment(SemidefiniteCoreFinder),
+        Domain: Treatment("treatments:linear_finder"),
+        Polytope: Treatment("polytope:polytope_finder"),
+        Simplex: Treatment("polytope:polytope_finder", "simplex_tree:SimplexTree", pairs_of_rows=True),
+        Spectrahedron: Treatment("spectrahedron:SemidefiniteCoreFinder"),
     }
 )
 

@@ -23,7 +23,7 @@ from linkrisk.errors import called
 from linkrisk.formulations.errors import FormulationError
 from linkrisk.formulations.linkage.forms import DistanceForm
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
-from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.compiling.parts import LINKAGE, compile_once
 from linkrisk.solver.inputs.limits import limits_of
 from linkrisk.solver.inputs.problem import Problem, shares
 from linkrisk.solver.inputs.reading import make_problem
@@ -45,8 +45,8 @@ from linkrisk.solver.run.errors import CancelledError, UsageError
 from linkrisk.solver.run.interruption import interruptible
 from linkrisk.solver.run.limits import cancellable, in_time, no_time
 from linkrisk.solver.run.number_format import confident
-from linkrisk.solver.run.pool import TASKS, WorkerPool, open_pool, pool_choice
-from linkrisk.solver.run.progress import Progress, Reporter
+from linkrisk.solver.run.pool import WorkerPool, open_pool, pool_choice
+from linkrisk.solver.run.progress import TASKS, Progress, Reporter
 from linkrisk.solver.run.result import Result, plain
 from linkrisk.solver.run.versions import library_versions
 from linkrisk.solver.schemas.intervals import EXPECTED, LINKED, WEIGHTED, least_key, limit_key

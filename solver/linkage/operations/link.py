@@ -21,7 +21,7 @@ from linkrisk.datasets.pairs.remarks import remarks
 from linkrisk.datasets.pairs.survey_design import survey_design
 from linkrisk.errors import called
 from linkrisk.formulations.linkage.pair import Direction, Ties
-from linkrisk.solver.compiling.ahead import LINKAGE, compile_once
+from linkrisk.solver.compiling.parts import LINKAGE, compile_once
 from linkrisk.solver.inputs.link_tasks import (
     DECISION,
     SIDES,

@@ -29,7 +29,7 @@ from linkrisk.formulations.suppression.key_table import (
 )
 from linkrisk.formulations.suppression.unsafe_combinations import MinimalUnsafe, minimal_unsafe, unsafe_in
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.compiling.ahead import MASKING, compile_once
+from linkrisk.solver.compiling.parts import MASKING, compile_once
 from linkrisk.solver.options.suppression import SuppressOptions
 from linkrisk.solver.options.taking import taking
 from linkrisk.solver.run.clock import Clock, Limit, Status

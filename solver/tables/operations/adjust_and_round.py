@@ -23,7 +23,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.formulations.tables.units import Grid
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.compiling.parts import TABLES, compile_once
 from linkrisk.solver.options.table_protection import AdjustOptions, RoundOptions
 from linkrisk.solver.options.tables import OWN
 from linkrisk.solver.options.taking import taking

@@ -22,7 +22,7 @@ from linkrisk.formulations.tables.tabular_adjustment import TabularAdjustment
 from linkrisk.solver.backends.base import BackendResult, SolveOptions, Watcher
 from linkrisk.solver.backends.guard import IsolatedResult, Job, run_isolated, solve_isolated
 from linkrisk.solver.backends.registry import answered, available_backends, get_backend, no_answer
-from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.compiling.parts import TABLES, compile_once
 from linkrisk.solver.documents.wording import conflicts
 from linkrisk.solver.options.table_protection import (
     DEFAULT_BASE,

@@ -17,7 +17,7 @@ from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.units import in_units
 from linkrisk.solver.backends.base import Backend
 from linkrisk.solver.backends.registry import get_backend
-from linkrisk.solver.compiling.ahead import TABLES, compile_once
+from linkrisk.solver.compiling.parts import TABLES, compile_once
 from linkrisk.solver.options.table_protection import (
     AUTOMATIC,
     HEURISTIC,

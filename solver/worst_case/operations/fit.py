@@ -8,11 +8,8 @@ from pathlib import Path
 
 from linkrisk.datasets.options.option import part, recorded_of
 from linkrisk.errors import called
-from linkrisk.formulations.linkage.block_system import indicator_model
 from linkrisk.formulations.programs import MilpModel
-from linkrisk.solver.backends.model_file import write_model
 from linkrisk.solver.engines.base import EngineOptions
-from linkrisk.solver.engines.milp import indicator_options
 from linkrisk.solver.engines.registry import ENGINES, check_taken, choose_engine, get_engine
 from linkrisk.solver.inputs.limits import engine_options, limits_of
 from linkrisk.solver.inputs.reading import make_problem
@@ -173,6 +170,10 @@ def save_model(asked: FitOptions, path: str | Path) -> MilpModel:
             f"{called('write_model')} writes the model of one family: name one {called('aggregator')}",
             option="aggregator",
         )
+    from linkrisk.formulations.linkage.block_system import indicator_model
+    from linkrisk.solver.backends.model_file import write_model
+    from linkrisk.solver.engines.milp import indicator_options
+
     problem = make_problem(asked.original, asked.masked, _problem_options(asked))
     system = problem_system(problem.searched, reduce=request.options.big_c is None)
     model = indicator_model(system, indicator_options(request.options)).milp

@@ -35,9 +35,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, comb, floor
+from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from linkrisk.arrays import FloatArray
 
@@ -205,7 +205,7 @@ def hypergeometric(records: int, sample: int, having: int) -> Chances:
     log = (
         _choose(having, k) + _choose(records - having, sample - k) - _choose(records, np.array(float(sample)))
     )
-    return Chances(first, np.asarray(log), _ADDED + _ROUNDED * float(gammaln(records + 2.0)))
+    return Chances(first, np.asarray(log), _ADDED + _ROUNDED * float(_log_gamma(records + 2.0)))
 
 
 def binomial(trials: int, chance: Fraction) -> Chances:
@@ -215,13 +215,20 @@ def binomial(trials: int, chance: Fraction) -> Chances:
     k = np.arange(trials + 1, dtype=np.float64)
     logs = _log(chance), _log(1 - chance)
     log = _choose(trials, k) + k * logs[0] + (trials - k) * logs[1]
-    largest = float(gammaln(trials + 2.0)) + trials * max(1.0, -min(logs))
+    largest = float(_log_gamma(trials + 2.0)) + trials * max(1.0, -min(logs))
     return Chances(0, np.asarray(log), _ADDED + _ROUNDED * largest)
+
+
+def _log_gamma(values: Any) -> Any:
+    """Logarithm of the gamma function; only samples need what computes it."""
+    from scipy.special import gammaln
+
+    return gammaln(values)
 
 
 def _choose(among: int, k: FloatArray) -> FloatArray:
     """Logarithms of binomial coefficients."""
-    return np.asarray(gammaln(among + 1.0) - gammaln(k + 1.0) - gammaln(among - k + 1.0))
+    return np.asarray(_log_gamma(among + 1.0) - _log_gamma(k + 1.0) - _log_gamma(among - k + 1.0))
 
 
 def _log(alpha: Fraction) -> float:

@@ -12,7 +12,7 @@ from cli_runs import PAIR
 from linkrisk.solver.commands import progress as display
 from linkrisk.solver.commands.program import main
 from linkrisk.solver.commands.progress import SILENT, ProgressJson, progress_line, reporter
-from linkrisk.solver.compiling.ahead import PHASE
+from linkrisk.solver.compiling.parts import PHASE
 from linkrisk.solver.run.progress import Progress, of_search, part_of_call
 
 KEYS = ["seconds", "phase", "about", "linked", "cost", "bound", "total", "work", "done", "limit"]

@@ -29,8 +29,9 @@ from linkrisk.formulations import compiled
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.commands import program as cli
 from linkrisk.solver.commands.progress import SILENT
-from linkrisk.solver.compiling import ahead as compiling
-from linkrisk.solver.compiling.ahead import CERTIFICATES, LINKAGE, MASKING, RISK, TABLES, compile_everything
+from linkrisk.solver.compiling import ahead, parts
+from linkrisk.solver.compiling.ahead import compile_everything
+from linkrisk.solver.compiling.parts import CERTIFICATES, LINKAGE, MASKING, RISK, TABLES
 from linkrisk.solver.inputs import reading
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -217,8 +218,8 @@ def warm(monkeypatch):
 
 
 def instead(monkeypatch, machine):
-    monkeypatch.setattr(compiling, "is_marked", machine.marked.__contains__)
-    monkeypatch.setattr(compiling, "compile_part", machine.compile_part)
+    monkeypatch.setattr(parts, "is_marked", machine.marked.__contains__)
+    monkeypatch.setattr(ahead, "compile_part", machine.compile_part)
     monkeypatch.setattr("linkrisk.solver.run.clock.time", machine)
     monkeypatch.delenv(SILENT)
     return machine

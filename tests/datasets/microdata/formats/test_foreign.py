@@ -16,7 +16,7 @@ from cli_runs import contents
 from format_cases import WRITTEN, described, of_suffix, sas_file, table
 
 from linkrisk.datasets.errors import DataError
-from linkrisk.datasets.microdata.formats.registry import FORMATS, read_file
+from linkrisk.datasets.microdata.formats.registry import formats, read_file
 from linkrisk.solver.commands.program import main
 
 TEXT = "a,b\n1,2\n3,4\n"
@@ -110,7 +110,7 @@ def test_a_real_database_named_csv(tmp_path: Path) -> None:
 def test_every_file_under_every_other_name(suffix: str, tmp_path: Path) -> None:
     made = tmp_path / f"x{suffix}"
     content = of_suffix(suffix).write(table("whole", "gaps"), made)[made]
-    for other in [other for form in FORMATS for other in form.suffixes]:
+    for other in [other for form in formats() for other in form.suffixes]:
         path = tmp_path / f"other{other}"
         if other not in of_suffix(suffix).suffixes and other not in (".rda", ".asc", ".dat"):
             path.write_bytes(content)
