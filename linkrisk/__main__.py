@@ -1,10 +1,15 @@
 """Run `python -m linkrisk`, and the program `linkrisk`."""
 
+import gc
 import sys
+
+_MANY = 50_000
+"""Objects between two looks for cycles: to import libraries makes many that stay."""
 
 
 def start() -> None:
     """Run the program; Ctrl-C ends it in one line from its first import on."""
+    gc.set_threshold(_MANY)
     try:
         from linkrisk.solver.commands.early_interrupt import hear_between_imports
 

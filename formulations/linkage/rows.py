@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +13,7 @@ from linkrisk.formulations.linkage.aggregators.base import Aggregator
 from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
+from linkrisk.formulations.threads import each
 
 _BLOCKS_PER_TASK = 32
 
@@ -155,8 +154,7 @@ def block_rows(
             kept[block], lost[block] = rivals.of(block)
         return True
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        complete = all(list(pool.map(task, range(0, pair.blocks, _BLOCKS_PER_TASK))))
+    complete = all(each(task, range(0, pair.blocks, _BLOCKS_PER_TASK)))
     return BlockRows(
         block=np.repeat(np.arange(pair.blocks), [chosen.size for chosen in kept]),
         rival=np.concatenate(kept),
@@ -216,8 +214,7 @@ def _scan(
             vectors = np.ascontiguousarray(aggregator.comparable(vectors))
             lost[block] = _any_dominates(vectors, nearest[block])
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        list(pool.map(task, range(0, pair.blocks, _BLOCKS_AT_ONCE)))
+    each(task, range(0, pair.blocks, _BLOCKS_AT_ONCE), threads)
 
 
 @kernel

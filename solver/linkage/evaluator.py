@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -18,6 +17,7 @@ from linkrisk.formulations.linkage.forms import DistanceForm, FormKind
 from linkrisk.formulations.linkage.pair import BoxedCandidates, LinkagePair, Ties
 from linkrisk.formulations.linkage.rows import lost_blocks
 from linkrisk.formulations.linkage.tie_tolerance import GRAIN_SHARE
+from linkrisk.formulations.threads import each
 from linkrisk.solver.linkage.distance_kernels import (
     Boxes,
     Compared,
@@ -444,13 +444,7 @@ def _in_turns(
         if stop is None or not stop():
             work(turns[first : first + together])
 
-    firsts = range(0, turns.size, together)
-    if len(firsts) == 1 or threads == 1:
-        for first in firsts:
-            task(first)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(task, firsts))
+    each(task, range(0, turns.size, together), threads)
 
 
 def _cost(pair: LinkagePair, linked: int, purpose: int) -> float:

@@ -7,9 +7,7 @@ cannot distinguish it. So a bound on distances does not cover these attacks, and
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,6 +19,7 @@ from linkrisk.formulations.linkage.box_tree import within
 from linkrisk.formulations.linkage.distances import Differences
 from linkrisk.formulations.linkage.pair import LinkagePair, Ties
 from linkrisk.formulations.linkage.tie_tolerance import TIE_TOLERANCE
+from linkrisk.formulations.threads import each
 from linkrisk.solver.linkage.distance_kernels import Missing, Tables, as_arrays, difference, missing_arrays
 from linkrisk.solver.linkage.evaluator import BlockWorkers, marked
 from linkrisk.solver.run.work import COMPARISON, Spend, ignore
@@ -30,6 +29,9 @@ Order = tuple[int, ...]
 _BLOCKS_AT_ONCE = 256
 _PAIRS_AT_ONCE = 10_000_000
 """Pairs between two stop checks, a fraction of a second apart."""
+
+_FEW_PAIRS = 1_000_000
+"""Pairs that are compared in less time than threads take to start."""
 
 _PAIRS_KEPT = 1_000_000
 """Pairs above which nearby candidates are searched again for every order, to save memory."""
@@ -138,6 +140,8 @@ def linked_in_order(
     tables, missing, rounding = as_arrays(pair), missing_arrays(pair), pair.rounding
     nearby = _near(pair, int(order[0]), ranked, kept)
     together = max(1, min(_BLOCKS_AT_ONCE, _PAIRS_AT_ONCE // len(pair.candidates)))
+    if pair.blocks * len(pair.candidates) <= _FEW_PAIRS:
+        together = pair.blocks
 
     def task(first: int) -> None:
         if stop():
@@ -150,8 +154,7 @@ def linked_in_order(
         )  # fmt: skip
         _links(order, compared, ranked, near, window, linked[part])
 
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        list(pool.map(task, range(0, pair.blocks, together)))
+    each(task, range(0, pair.blocks, together), threads)
     return linked
 
 
