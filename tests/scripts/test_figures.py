@@ -18,7 +18,7 @@ from linkrisk.datasets.masking.microaggregation import PROTECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = sorted([*DOCS.rglob("*.md"), *(DOCS / "figures").glob("*.txt")])
 STAMPS = [(page.name, stamp) for page in PAGES for stamp in stamps(page.read_text(encoding="utf-8"))]
 RECORD = json.loads((DOCS / "figures" / "d11_table2.json").read_text(encoding="utf-8"))
 
