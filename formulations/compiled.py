@@ -25,6 +25,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime import rtsys
 
+from linkrisk.formulations.layers import Kernel
 from linkrisk.formulations.sources import (
     DIGITS,
     OWN_ROOT,
@@ -63,7 +64,9 @@ def kernel(function: Function | None = None, **options: Any) -> Any:
     """
     if function is None:
         return functools.partial(kernel, **options)
-    compiled = numba.njit(nogil=True, **options)(function)
+    if numba.config.DISABLE_JIT:
+        return function
+    compiled = Kernel(function, targetoptions=options)
     compiled._cache = _LateCache(function)
     _kernels.append(compiled)
     return compiled

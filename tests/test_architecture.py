@@ -302,7 +302,7 @@ def test_heavy_libraries_are_imported_when_they_are_used():
         for target in arrows(path, everywhere=False):
             late = target.split(".")[0] in heavy or target.startswith("scipy.optimize.milp")
             assert not late, f"{module} imports {target} at the top"
-        compiled = module == "formulations.compiled" or all(
+        compiled = module in {"formulations.compiled", "formulations.layers"} or all(
             one.split(".")[0] != "numba" for one in everywhere
         )
         assert compiled, f"{module} imports numba: use formulations.compiled"

@@ -55,7 +55,7 @@ def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray
         levels += 1
     nominal = np.zeros(n, dtype=np.intp) if categories is None else categories
     order = np.arange(many, dtype=np.intp)
-    _halve(records, order, importance, nominal, levels)
+    _halve(records, order, importance, nominal, np.empty(nominal.max() + 1, dtype=np.intp), levels)
     low, high = np.empty((2 << levels, n)), np.empty((2 << levels, n))
     lacking = np.zeros(low.shape if np.isnan(records).any() else (1, 0), dtype=np.uint8)
     _put_boxes(records, order, levels, low, high, lacking)
@@ -69,7 +69,7 @@ def regions(
     many = len(records)
     nominal = np.zeros(records.shape[1], dtype=np.intp) if categories is None else categories
     order = np.arange(many, dtype=np.intp)
-    _halve(records, order, importance, nominal, levels)
+    _halve(records, order, importance, nominal, np.empty(nominal.max() + 1, dtype=np.intp), levels)
     return np.split(order, [many * box >> levels for box in range(1, 1 << levels)])
 
 
@@ -81,11 +81,16 @@ def place_of(box: int, level: int, many: int) -> int:
 
 @kernel
 def _halve(
-    records: FloatArray, order: IndexArray, importance: FloatArray, categories: IndexArray, levels: int
+    records: FloatArray,
+    order: IndexArray,
+    importance: FloatArray,
+    categories: IndexArray,
+    counts: IndexArray,
+    levels: int,
 ) -> None:
-    """Arrange `order` so that every box holds the places that are its own."""
+    """Arrange `order` so that every box holds the places that are its own; `counts` is for categories."""
     many = order.size
-    keys, counts = np.empty(many), np.empty(categories.max() + 1, dtype=np.intp)
+    keys = np.empty(many)
     for level in range(levels):
         for box in range(1 << level, 2 << level):
             first, last = place_of(box, level, many), place_of(box + 1, level, many)

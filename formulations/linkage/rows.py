@@ -58,22 +58,25 @@ def _front(vectors: FloatArray, near: IndexArray) -> IndexArray:
                 break
         if not dominated:
             front[size] = at
-            nearest[size] = vectors[at]
+            for k in range(vectors.shape[1]):
+                nearest[size, k] = vectors[at, k]
             size += 1
     return front[:size]
 
 
 @kernel
-def _near(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
-    """Rivals that are not farther than the partner on some attribute, the nearest first; whether it is lost.
+def _near(
+    vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int, near: IndexArray, total: FloatArray
+) -> int:
+    """Write down rivals not farther than the partner on some attribute, and the sums of their values.
+
+    Returns their number, -1 where the block is lost.
 
     For a monotone aggregator, a rival that is farther than `tied` (up to which it ties with the partner) on
     every attribute is farther for all parameters, and one that is so on no attribute is farther for none:
     then the block is lost. Candidates whose label is `own` are not rivals.
     """
     many, n = vectors.shape
-    near = np.empty(many, dtype=np.intp)
-    total = np.empty(many)
     size = 0
     for at in range(many):
         if label[at] == own:
@@ -84,23 +87,25 @@ def _near(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) ->
             if vectors[at, k] > tied[k]:
                 farther += 1
         if farther == 0:
-            return near[:0], True
+            return -1
         if farther < n:
             near[size] = at
             total[size] = height
             size += 1
-    order = np.argsort(total[:size], kind="mergesort")
-    return near[:size][order], False
+    return size
 
 
-@kernel
 def _reduced(vectors: FloatArray, tied: FloatArray, label: IndexArray, own: int) -> tuple[IndexArray, bool]:
     """Rivals of one block, of a monotone aggregator, that matter; and whether the block is lost.
 
     One that another rival dominates is implied by it.
     """
-    near, lost = _near(vectors, tied, label, own)
-    return np.sort(_front(vectors, near)), lost
+    near, total = np.empty(len(vectors), dtype=np.intp), np.empty(len(vectors))
+    size = _near(vectors, tied, label, own, near, total)
+    if size < 0:
+        return near[:0], True
+    nearest_first = near[np.argsort(total[:size], kind="stable")]
+    return np.sort(_front(vectors, nearest_first)), False
 
 
 class _Rivals:
@@ -124,8 +129,7 @@ class _Rivals:
         vectors = pair.distances(np.intp(block), slice(None), aggregator.differences)
         if self._reduce:
             ordered = np.ascontiguousarray(aggregator.comparable(vectors))
-            chosen, lost = _reduced(ordered, self._tied[block], label, own)
-            return chosen, bool(lost)
+            return _reduced(ordered, self._tied[block], label, own)
         rivals = np.flatnonzero(label != own)
         vectors = vectors[rivals]
         lost = bool((aggregator.most(self._partners[[block]], vectors) <= 0.0).any())

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import BoolArray, LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put, put_rows
 from linkrisk.formulations.suppression.key_table import MISSING, Codes, RowTypes
 
 WordArray = NDArray[np.uint64]
@@ -90,7 +91,7 @@ def _ways(
                 room *= 2
                 owner, short, covers = _grown(owner, room), _grown(short, room), _grown_rows(covers, room)
             owner[found], short[found] = at, pattern
-            covers[found] = table[pattern]
+            put(table[pattern], covers[found])
             found += 1
     return owner[:found].copy(), short[:found].copy(), covers[:found].copy()
 
@@ -157,12 +158,12 @@ def _needs_all(table: WordArray, pattern: int, apart: bool, owner: int, bound: L
 @kernel
 def _grown(values: LongArray, room: int) -> LongArray:
     larger = np.empty(room, dtype=np.int64)
-    larger[: len(values)] = values
+    put(values, larger)
     return larger
 
 
 @kernel
 def _grown_rows(values: WordArray, room: int) -> WordArray:
     larger = np.empty((room, values.shape[1]), dtype=np.uint64)
-    larger[: len(values)] = values
+    put_rows(values, larger)
     return larger

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkrisk.arrays import LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put
 
 MOST_HOUSEHOLD_KEYS = 16
 """Household variables in the unsafe combinations of one household; all their subsets are enumerated."""
@@ -211,7 +212,7 @@ def solve_household(
         value, bound = _with_shared(start, sets, cost, allowed & ~shared, part, most_steps, trial)
         if value >= 0 and (best < 0 or value < best):
             best = value
-            chosen[:] = trial
+            put(trial, chosen)
         if value >= 0 and (lowest < 0 or bound < lowest):
             lowest = bound
         if part == 0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put
 from linkrisk.formulations.tables.primal_simplex import OPTIMAL, Bounds, Relations, State, furthest
 
 SMALLER = 1.0 - 1e-12
@@ -134,11 +135,11 @@ def in_turn(
         ended = furthest(relations, bounds, state, goal, sign, enough[number], steps)
         if ended != OPTIMAL or _residual(relations, point, basis.size) > residual:
             return number
-        points[number] = point
+        put(point, points[number])
         multipliers[number] = 0.0
         for row in range(basis.size):
             if basis[row] == goal:
-                multipliers[number] = sign * inverse[row]
+                put(sign * inverse[row], multipliers[number])
         if last == np.inf:
             for cell in range(point.size):
                 up[cell], down[cell] = max(up[cell], point[cell]), max(down[cell], -point[cell])

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from linkrisk.arrays import BoolArray, FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put
 from linkrisk.formulations.programs import Cuts, no_cuts
 from linkrisk.formulations.tables.cell_table import CellTable
 from linkrisk.formulations.tables.lines import in_circles
@@ -127,10 +128,8 @@ def _violated(
     seen, head, tail = {np.int64(0)}, 0, 0
     for one in range(min(starts.size - 1, _QUEUE)):
         count = starts[one + 1] - starts[one]
-        into[tail, :count], value[tail, :count] = (
-            cells[starts[one] : starts[one + 1]],
-            coefficients[starts[one] : starts[one + 1]],
-        )
+        put(cells[starts[one] : starts[one + 1]], into[tail])
+        put(coefficients[starts[one] : starts[one + 1]], value[tail])
         size[tail], many[tail], terms[tail, 0] = count, 1, one
         alone[tail], violation[tail] = -1, 0.0
         if near_starts[one] < near_starts[one + 1] and _is_new(into[tail, :count], keys, asked, x, seen):
@@ -152,7 +151,8 @@ def _violated(
                     )
                     if _is_new(into[tail, :count], keys, asked, x, seen):
                         alone[tail], violation[tail] = _alone(into[tail, :count], asked, x)
-                        terms[tail, : used.size], terms[tail, used.size] = used, other
+                        put(used, terms[tail])
+                        terms[tail, used.size] = other
                         size[tail], many[tail] = count, used.size + 1
                         tail += 1
         head += 1

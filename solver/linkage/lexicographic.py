@@ -67,6 +67,17 @@ def _away(
 
 
 @kernel
+def _descend(away: FloatArray) -> None:
+    """Put a few distances in descending order."""
+    for last in range(1, away.size):
+        value, k = away[last], last
+        while k > 0 and away[k - 1] < value:
+            away[k] = away[k - 1]
+            k -= 1
+        away[k] = value
+
+
+@kernel
 def _farther(order: IndexArray, mine: FloatArray, tied: FloatArray, other: FloatArray) -> bool:
     """Whether a rival is farther than the partner in the first of these distances that differs.
 
@@ -108,16 +119,18 @@ def _links(
     for block in range(queries.shape[0]):
         own, query = partner[block], queries[block]
         linked[block] = _away(query, candidates[own], tables, missing, block, own, mine)
-        tied[:] = (mine + rounding[block]) * (1.0 + TIE_TOLERANCE)
+        for k in range(mine.size):
+            tied[k] = (mine[k] + rounding[block, k]) * (1.0 + TIE_TOLERANCE)
         if ranked:
-            mine[:], tied[:] = -np.sort(-mine), -np.sort(-tied)
+            _descend(mine)
+            _descend(tied)
         for at in near[window[block, 0] : window[block, 1]]:
             if not linked[block]:
                 break
             if label[at] == label[own] or not _away(query, candidates[at], tables, missing, block, at, other):
                 continue
             if ranked:
-                other[:] = -np.sort(-other)
+                _descend(other)
             linked[block] = _farther(order, mine, tied, other)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import BoolArray, IntArray, LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import ascending
 from linkrisk.formulations.suppression.key_table import (
     MISSING,
     Codes,
@@ -217,7 +218,8 @@ def _place(
                     left[row_type[at]] = 0
         else:
             wanted = k
-            for at in begin + np.argsort(-share[begin:end], kind="mergesort"):
+            for place in ascending(-share[begin:end]):
+                at = begin + place
                 many = min(wanted, left[row_type[at]])
                 records[at] += many
                 left[row_type[at]] -= many

@@ -200,8 +200,10 @@ def enlarged(values: LongArray, block: LongArray, rows: int) -> Any:
     room = min(2 * rows, most)
     more_values = np.empty((room, values.shape[1]), dtype=np.int64)
     more_block = np.empty(room, dtype=np.int64)
-    more_values[: values.shape[0]] = values
-    more_block[: block.size] = block
+    for row in range(block.size):  # by hand: numba's assignment brings the words of its errors, for 2.5 s
+        more_block[row] = block[row]
+        for corner in range(values.shape[1]):
+            more_values[row, corner] = values[row, corner]
     return more_values, more_block
 
 

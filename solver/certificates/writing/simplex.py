@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, LongArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put_rows
 from linkrisk.solver.certificates.checking.linkage import MOST_ENTRIES, tree_rows
 from linkrisk.solver.certificates.checking.simplex_kernels import (
     DEEPEST,
@@ -107,8 +108,9 @@ def _grow(
         size, undecided, sure = classify(
             values[first:after], block[first:after], weight, kept, moved, values[after:], block[after:]
         )
-        vertices[level + 1] = vertices[level]
-        vertices[level + 1, moved] = 0.5 * (vertices[level, one] + vertices[level, two])
+        put_rows(vertices[level], vertices[level + 1])
+        for k in range(vertices.shape[2]):
+            vertices[level + 1, moved, k] = 0.5 * (vertices[level, one, k] + vertices[level, two, k])
         linked[level + 1] = linked[level] + sure
         level += 1
         start[level + 1] = after + size

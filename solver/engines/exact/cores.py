@@ -22,6 +22,7 @@ from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import ascending, put
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.formulations.linkage.domains import DomainRows
 from linkrisk.solver.engines.attacks.linear_programs import Multipliers, WidestMargin, new_program
@@ -113,12 +114,12 @@ def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArra
     """
     many, dimension = values.shape
     y = multipliers.copy()
-    used = np.argsort(-cost)
+    used = ascending(-cost)
     left = many
     matrix = np.empty((dimension + 1, dimension + 2))
     while left > dimension + 1:
         for at in range(dimension + 2):
-            matrix[:dimension, at] = values[used[at]]
+            put(values[used[at]], matrix[:, at])
             matrix[dimension, at] = 1.0
         z = null_vector(matrix)
         change = 0.0
@@ -135,7 +136,7 @@ def few_multipliers(values: FloatArray, multipliers: FloatArray, cost: FloatArra
         for at in range(dimension + 2):
             y[used[at]] = max(0.0, y[used[at]] + step * z[at])
         y[used[gone]] = 0.0
-        used[gone : left - 1] = used[gone + 1 : left].copy()
+        put(used[gone + 1 : left], used[gone:])
         left -= 1
     return y
 

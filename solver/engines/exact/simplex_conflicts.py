@@ -15,6 +15,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import ascending, put
 
 _ROUNDED = 4e-16
 """The interval must be wider than this share of its ends, which are rounded quotients."""
@@ -169,7 +170,7 @@ def matching_saving(
     short = _short_rows(values)
     orders = np.empty((values.shape[1], values.shape[0]), dtype=np.intp)
     for corner in range(values.shape[1]):
-        orders[corner] = np.argsort(values[:, corner])
+        put(ascending(values[:, corner]), orders[corner])
     matched = np.zeros(many, dtype=np.intp)
     barred = np.zeros(many, dtype=np.intp)
     barred[place[short]] = 1
@@ -187,5 +188,5 @@ def matching_saving(
                 saving += min(weight[block[keep[row]]], weight[block[keep[other]]])
             if saving >= needed or effort <= 0:
                 return saving
-        barred[:] = matched
+        put(matched, barred)
     return saving

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put, put_rows
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.base import rounded_bound
 from linkrisk.solver.engines.exact.rounding import UNIT, rounding_error
@@ -166,8 +167,8 @@ def _halve(vertices: FloatArray, first: FloatArray, second: FloatArray) -> Any:
     Returns the square of that edge's length, and 0 or 1: whether the middle is rounded.
     """
     one, two, longest = _longest_edge(vertices)
-    first[:] = vertices
-    second[:] = vertices
+    put_rows(vertices, first)
+    put_rows(vertices, second)
     rounded = 0
     for k in range(vertices.shape[0]):
         a, b = vertices[k, one], vertices[k, two]
@@ -221,7 +222,7 @@ def explore(
     vertices, bound, inexact = simplices
     many = rows.shape[0]
     arena = np.empty(ROOM * many, dtype=np.intp)
-    arena[:many] = np.arange(many)
+    put(np.arange(many), arena)
     first = np.zeros(STACK, dtype=np.intp)
     size = np.zeros(STACK, dtype=np.intp)
     sure = np.zeros(STACK)
@@ -238,7 +239,7 @@ def explore(
             waiting -= 1
             continue
         nodes += 1
-        here[:] = vertices[at]
+        put_rows(vertices[at], here)
         listed, keep = arena[first[at] : after], arena[after:]
         error = hidden(vertices.shape[1], inexact[at])
         kept, undecided, linked = _classify(rows, block, weight, listed, here, error, keep, values)

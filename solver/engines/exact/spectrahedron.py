@@ -12,6 +12,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import put
 from linkrisk.formulations.linkage.block_system import BlockSystem
 from linkrisk.solver.engines.attacks.scoring import STRICT, Scorer
 from linkrisk.solver.engines.base import CoreProof
@@ -79,7 +80,10 @@ def _tightest(rows: Rows, block: int, theta: FloatArray) -> Any:
 @kernel
 def _first_rows(rows: Rows, blocks: IndexArray) -> Any:
     """Collect the remembered rows of these blocks, and for new blocks the tightest under equal weights."""
-    equal = np.where(rows.first == rows.second, 1.0 / (rows.first[-1] + 1), 0.0)
+    equal = np.zeros(rows.first.size)
+    for k in range(equal.size):
+        if rows.first[k] == rows.second[k]:
+            equal[k] = 1.0 / (rows.first[-1] + 1)
     for block in blocks:
         if rows.remembered[block, 0] < 0:
             put_first(rows.remembered[block], _tightest(rows, block, equal)[0])
@@ -130,7 +134,7 @@ def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
             violated[size] = row
             size += 1
             place = rows.near_count[block] % rows.near_row.shape[1]
-            rows.near[block, place] = rows.values[row]
+            put(rows.values[row], rows.near[block, place])
             rows.near_row[block, place] = row
             rows.near_count[block] += 1
     return violated[:size]
@@ -140,7 +144,7 @@ def _violated(rows: Rows, blocks: IndexArray, theta: FloatArray) -> Any:
 def _with_unknown(known: IndexArray, found: IndexArray) -> Any:
     """Append new rows to the known ones."""
     both = np.empty(known.size + found.size, dtype=np.intp)
-    both[: known.size] = known
+    put(known, both)
     size = known.size
     for row in found:
         seen = False

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
+from linkrisk.formulations.kernel_parts import eliminate, put
 
 _MOST_TRIALS = 14
 _NEAR_ENOUGH = 0.85
@@ -235,7 +236,7 @@ def _solve_bordered(
     """
     size = trace.size
     if factorise(system, lower):
-        free[:size] = trace
+        put(trace, free)
         free[size] = 0.0
         solve(lower, side)
         solve(lower, free)
@@ -253,13 +254,11 @@ def _solve_bordered(
         right[i] = scale[i] * side[i]
     for i in range(size):
         whole[i, size + 1] = whole[size + 1, i] = scale[i] * trace[i]
-    try:
-        solution = np.linalg.solve(whole, right)
-    except Exception:  # singular; compiled code knows no narrower kind
+    if not eliminate(whole, right):
         return np.inf
     for i in range(size + 1):
-        side[i] = scale[i] * solution[i]
-    return solution[size + 1]
+        side[i] = scale[i] * right[i]
+    return right[size + 1]
 
 
 @kernel
