@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
 import latex2mathml.converter
 from docutils import nodes
+from nbclient.client import NotebookClient
 from sphinx.application import Sphinx
 
 HERE = Path(__file__).resolve().parent
@@ -36,6 +39,9 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 600
 nb_merge_streams = True
+# What a command of a tutorial prints comes in pieces, which end anywhere: join them as they are.
+NotebookClient.__init__ = partialmethod(NotebookClient.__init__, coalesce_streams=True)  # type: ignore[assignment]
+os.environ["LINKRISK_PROGRESS"] = "none"
 
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
@@ -67,7 +73,7 @@ def _math(translator: Any, node: Any, *, block: bool) -> None:
     raise nodes.SkipNode
 
 
-INSIDE = r"(?:start|tutorials|how-to|methods|reference|results|schemas|figures|pictures|gallery)/"
+INSIDE = r"(?:start|tutorials|how-to|methods|reference|results|schemas|figures|pictures|gallery)/|index\.md"
 OUTWARD = re.compile(rf"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?!\.|{INSIDE})([^)\s#]+)[^)\s]*\)")
 
 

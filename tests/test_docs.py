@@ -30,6 +30,7 @@ PAGES = sorted({*DOCS.rglob("*.md"), *ROOT.glob("*.md")} - MADE)
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```[^\n]*\n.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND = "python -m solver"
+CALL = r"(?:python -m solver|linkrisk)"
 
 # Where each command is explained.
 HOMES = {
@@ -93,12 +94,12 @@ def commands(page: Path) -> list[str]:
     found = []
     for block in FENCE.findall(text):
         lines = block.replace("\\\n", " ").split("\n")
-        found += [line[line.index(COMMAND) :] for line in lines if re.match(rf"(\$ +)?{COMMAND} ", line)]
-    return found + re.findall(rf"`({COMMAND} [^`]* --[^`]+)`", FENCE.sub("", text))
+        found += [line.removeprefix("$").strip() for line in lines if re.match(rf"(\$ +)?{CALL} [a-z]", line)]
+    return found + re.findall(rf"`({CALL} [a-z][^`]* --[^`]+)`", FENCE.sub("", text))
 
 
 def arguments_of(command: str) -> list[str]:
-    words = shlex.split(command.removeprefix(COMMAND), comments=True)
+    words = shlex.split(re.sub(f"^{CALL}", "", command), comments=True)
     ends = [at for at, word in enumerate(words) if word in ("|", ">", "&&", ";")]
     return words[: min(ends, default=len(words))]
 
@@ -126,6 +127,7 @@ def test_commands_are_found_in_the_pages():
         "docs/methods/distances.md",
         "docs/how-to/masking.md",
         "docs/how-to/files.md",
+        "docs/tutorials/steward.md",
     } <= where
 
 
@@ -157,7 +159,7 @@ def test_every_command_has_its_page():
     assert set(parsers.choices) == set(HOMES)
     for command, home in HOMES.items():
         page = (DOCS / f"{home}.md").read_text(encoding="utf-8")
-        assert f"{COMMAND} {command}" in page or f"`{command}`" in page
+        assert re.search(f"{CALL} {command}\\b|`{command}`", page)
 
 
 @everywhere
@@ -195,15 +197,15 @@ def test_the_table_of_families_is_that_of_today(aggregator, row):
 SURE_LINES = {0: 2, 4: 1}
 
 
-def test_the_python_examples_of_the_guide_print_what_they_show():
-    section = (DOCS / "start/five-minutes.md").read_text(encoding="utf-8").split("## From Python")[1]
+def test_the_python_examples_print_what_they_show():
+    section = (DOCS / "how-to/python.md").read_text(encoding="utf-8").split("## From Python")[1]
     pairs = re.findall(r"```python\n([^`]*)```\n\n```\n([^`]*)```", section)
     assert len(pairs) == 5
     names = {"__name__": "example"}
     for at, (source, shown) in enumerate(pairs):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(source, "five-minutes.md", "exec"), names)
+            exec(compile(source, "python.md", "exec"), names)
         printed, expected = out.getvalue().splitlines(), shown.splitlines()
         sure = SURE_LINES.get(at, len(expected))
         assert printed[:sure] == expected[:sure]
@@ -211,9 +213,9 @@ def test_the_python_examples_of_the_guide_print_what_they_show():
 
 
 def test_the_example_of_a_token_ends_its_run():
-    section = (DOCS / "start/five-minutes.md").read_text(encoding="utf-8").split("### Stopping a run")[1]
+    section = (DOCS / "how-to/python.md").read_text(encoding="utf-8").split("## Stopping a run")[1]
     names: dict[str, Any] = {"__name__": "example"}
-    exec(compile(re.findall(r"```python\n([^`]*)```", section)[0], "five-minutes.md", "exec"), names)
+    exec(compile(re.findall(r"```python\n([^`]*)```", section)[0], "python.md", "exec"), names)
     assert (names["result"].status, names["result"].limit) == ("interrupted", "user")
 
 

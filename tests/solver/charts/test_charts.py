@@ -409,9 +409,9 @@ def test_charts_that_a_result_has_not(fitted):
 
 
 def test_the_gallery_has_every_chart_and_no_other():
-    page = (GALLERY_FOLDER.parent / "gallery.md").read_text(encoding="utf-8")
-    assert re.findall(r"!\[([\w-]+)\]\(gallery/\1\.svg\)", page) != []
-    assert set(re.findall(r"!\[([\w-]+)\]\(gallery/\1\.svg\)", page)) == set(GALLERY)
+    page = (GALLERY_FOLDER.parent / "results" / "gallery.md").read_text(encoding="utf-8")
+    assert re.findall(r"!\[([\w-]+)\]\(\.\./gallery/\1\.svg\)", page) != []
+    assert set(re.findall(r"!\[([\w-]+)\]\(\.\./gallery/\1\.svg\)", page)) == set(GALLERY)
     assert {path.stem for path in GALLERY_FOLDER.glob("*.svg")} == set(GALLERY)
     for path in GALLERY_FOLDER.glob("*.svg"):
         text = path.read_text(encoding="utf-8")
