@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -72,6 +75,17 @@ def test_what_is_in_the_wheel_and_in_the_source_distribution(built):
         assert paths(Path(folder)) <= packed
     assert not [name for name in packed if "__pycache__" in name]
     assert list(release_check.faults_of(sdist, wheel)) == []
+
+
+def test_the_conda_recipe_brings_what_the_project_asks_for():
+    """And what its extras of files, pages and linkage ask for: there are no extras there."""
+    said = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    brought = set(re.findall(r"^    - ([a-z0-9_-]+) >=", said.partition("  run:\n")[2], re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = (project["optional-dependencies"].get(name, []) for name in ("report", "files", "link"))
+    asked = {re.match(r"[\w-]+", one)[0] for one in [*project["dependencies"], *chain(*extras)]}
+    assert {"cvxpy-base" if name == "cvxpy" else name for name in asked} <= brought
+    assert f'version: "{project["version"]}"' in said
 
 
 class Environment:

@@ -70,6 +70,8 @@ def _argument(value: Any, annotation: str) -> Any:
         value = [value]
     if annotation.startswith("Tables") and isinstance(value, list):
         return [[each] if isinstance(each, str) else each for each in value]
+    if annotation.startswith("Threshold") and isinstance(value, Mapping):
+        return {int(size) if size.isdigit() else size: most for size, most in value.items()}  # names are text
     if annotation.startswith("Mapping[str, Sequence[") and isinstance(value, Mapping):
         return {name: [each] if isinstance(each, str) else each for name, each in value.items()}
     if isinstance(value, Mapping):

@@ -33,6 +33,8 @@ test_that("whole numbers, single names and NULL are what Python expects", {
   data <- people()
   data$town[5] <- "Ulm"
   expect_identical(unsafe(data, keys = "town", k = 2)$details$records, 60L)
+  by_size <- unsafe(data, levels = c(town = 1, degree = 2), threshold = c("1" = 1, "2" = 3))
+  expect_identical(by_size$records, 60L)
   found <- suppress(data, keys = c("town", "degree"), k = 9, untouched = "degree", ghosts = list(town = "remark"))
   expect_gt(sum(is.na(found$table$town)), 0)
   expect_identical(which(is.na(found$table$degree)), integer())
