@@ -8,7 +8,7 @@ face (`spelled_by`), and handed on to the processes that it starts (`spelling`).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -127,3 +127,41 @@ def as_keywords() -> Iterator[None]:
 def called(name: str, value: Any = None) -> str:
     """Spell an option, with a value or without, as whoever runs this process knows it."""
     return keyword(name, value) if _as_keywords.get() else _Face.spelling(name, value)
+
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "report": ("altair", "jinja2", "markupsafe", "vl_convert"),
+    "files": ("openpyxl", "pyarrow", "pyreadr", "pyreadstat"),
+    "link": ("jellyfish", "networkx", "rapidfuzz", "sklearn"),
+    "app": ("nicegui",),
+    "scip": ("pyscipopt",),
+    "dask": ("distributed",),
+    "cbc": ("cbcbox",),
+}
+"""What a plain installation does not bring: the modules of each extra of `pyproject.toml`."""
+
+
+class MissingExtraError(LinkriskError):
+    """Something was asked for that needs an extra, which is not installed."""
+
+
+def lacks_extra(module: str) -> bool:
+    """Whether a module of an extra is not installed; it is not imported."""
+    from importlib.util import find_spec  # which `import linkrisk` does not need
+
+    return find_spec(module) is None
+
+
+def needs_extra(what: str, *modules: str) -> None:
+    """Refuse `what`, such as "reading .sav files", where a module that it uses is not installed.
+
+    Whoever imports a module of `EXTRAS` calls this first: the one place that says what is missing.
+    """
+    for module in modules:
+        if lacks_extra(module):
+            extra = next((name for name, brought in EXTRAS.items() if module in brought), None)
+            if extra is None:  # a part of every installation
+                raise MissingExtraError(
+                    f"{what} needs {module}, which is missing: pip install {module}"
+                )
+            raise MissingExtraError(f"{what} needs the extra {extra!r}: pip install 'linkrisk[{extra}]'")

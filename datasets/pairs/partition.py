@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import networkx as nx
 import numpy as np
 import pandas as pd
+from scipy.sparse import csgraph
 
 from linkrisk.arrays import FloatArray
 from linkrisk.datasets.errors import DataError
@@ -40,15 +40,15 @@ def spanning_tree(matrix: FloatArray, threshold: float) -> tuple[tuple[int, int]
     """
     first, second = np.triu_indices(len(matrix), 1)
     weight = matrix[first, second]
-    components = nx.utils.UnionFind(range(len(matrix)))
+    tree_of = np.arange(len(matrix))
     edges = []
     for at in np.argsort(-weight, kind="stable").tolist():
         a, b = int(first[at]), int(second[at])
         # Everything behind the first edge that is too weak is weaker, or NaN.
         if not weight[at] >= threshold:
             break
-        if components[a] != components[b]:
-            components.union(a, b)
+        if tree_of[a] != tree_of[b]:
+            tree_of[tree_of == tree_of[b]] = tree_of[a]
             edges.append((a, b))
     return tuple(edges)
 
@@ -90,15 +90,16 @@ def spanning_tree_partition(
     edges = spanning_tree(correlations(frame, attributes), threshold)
     if not edges:
         raise DataError(f"no correlation reaches the threshold {threshold:g}; lower it or add attributes")
-    forest = nx.Graph()
-    forest.add_nodes_from(sorted({node for edge in edges for node in edge}))
-    forest.add_edges_from(edges)
+    joined = np.zeros((len(attributes), len(attributes)))
+    joined[tuple(zip(*edges, strict=True))] = 1.0
+    steps = csgraph.shortest_path(joined, directed=False, unweighted=True)
     sides: tuple[list[int], list[int]] = ([], [])
-    for tree in nx.connected_components(forest):
-        root = min(tree)
-        smaller = int(len(sides[1]) < len(sides[0]))
-        for node, steps in nx.single_source_shortest_path_length(forest, root).items():
-            sides[(smaller + steps) % 2].append(node)
+    for root, reached in enumerate(steps):
+        tree = np.flatnonzero(np.isfinite(reached))
+        if root == tree[0] and tree.size > 1:
+            smaller = int(len(sides[1]) < len(sides[0]))
+            for node in tree.tolist():
+                sides[(smaller + int(reached[node])) % 2].append(node)
     first, second = (tuple(attributes[node] for node in sorted(side)) for side in sides)
     return first, second
 

@@ -17,6 +17,7 @@ from linkrisk.datasets.microdata.numeric import suggestion
 from linkrisk.datasets.microdata.values import plain
 from linkrisk.datasets.public.embedded import embedded_file, load_iris, load_wdbc
 from linkrisk.datasets.public.sources import SOURCES, Layout, Source, cached_file, download, is_cached
+from linkrisk.errors import needs_extra
 
 
 def read_raw(path: Path, source: Source) -> pd.DataFrame:
@@ -66,6 +67,7 @@ def _read_text(path: Path, source: Source) -> pd.DataFrame:
 
 
 def _read_r_object(path: Path, source: Source) -> pd.DataFrame:
+    needs_extra(f"the data set {source.name}", *R.requires)
     try:
         table = R().read(path).frame
     except DataError as error:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from types import MappingProxyType
 
 from linkrisk.datasets.errors import DataError
+from linkrisk.datasets.microdata.writing import write_whole
 
 
 class Layout(StrEnum):
@@ -201,12 +199,21 @@ SOURCES: Mapping[str, Source] = MappingProxyType({source.name: source for source
 
 TIMEOUT_SECONDS = 30
 
+_PART = 1 << 16
+"""Bytes that are fetched between two looks at how far it is."""
+
 
 def cache_folder() -> Path:
     """Where downloads are kept: the folder in LINKRISK_CACHE, else the cache folder of the system."""
-    import pooch
-
-    return Path(os.environ.get("LINKRISK_CACHE") or pooch.os_cache("linkrisk"))
+    chosen = os.environ.get("LINKRISK_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local, "linkrisk", "linkrisk", "Cache")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "linkrisk"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "linkrisk")
 
 
 def cached_file(source: Source) -> Path:
@@ -216,10 +223,8 @@ def cached_file(source: Source) -> Path:
 
 def is_cached(source: Source) -> bool:
     """Whether the raw file of a source is in the cache, whole."""
-    import pooch
-
     path = cached_file(source)
-    return path.is_file() and pooch.file_hash(str(path)) == source.sha256
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == source.sha256
 
 
 def download(source: Source) -> Path:
@@ -230,87 +235,70 @@ def download(source: Source) -> Path:
     path = cached_file(source)
     if is_cached(source):
         return path
-    # Imported here because they take long and most runs download nothing.
-    import pooch
-    import requests
-
-    pooch.get_logger().setLevel("ERROR")
     try:
-        with _Bar(source.name) as bar:
-            pooch.retrieve(
-                url=source.address,
-                known_hash=f"sha256:{source.sha256}",
-                fname=path.name,
-                path=path.parent,
-                downloader=pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT_SECONDS),
-            )
-    except (ValueError, OSError) as error:
-        # requests' errors are OSErrors too; pooch reports a wrong hash as a ValueError, and leaves the
-        # connection of a refused request open.
-        if isinstance(error, requests.HTTPError) and error.response is not None:
-            error.response.close()
-        raise DataError(f"{source.name}: {_explain(error, source)}; {_way_out(error, source)}") from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = _fetched(source)
+        if hashlib.sha256(content).hexdigest() != source.sha256:
+            raise _DownloadError(f"the file at {source.address} is not the expected one (its sha256 differs)")
+        write_whole(path, content)
+    except _DownloadError as error:
+        raise DataError(
+            f"{source.name}: {error}; try again later or put {source.local_file} into the folder named by "
+            "LINKRISK_DATA"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"{source.name}: the cache folder {cache_folder()} cannot be used "
+            f"({(error.strerror or str(error)).lower()}); name another folder in LINKRISK_CACHE"
+        ) from error
     return path
 
 
-def _explain(error: Exception, source: Source) -> str:
-    import requests
-
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"the server answered {error.response.status_code} for {source.address}"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError):
-        return f"the download from {source.address} broke off"
-    if isinstance(error, requests.Timeout):
-        return f"no answer from {source.address} within {TIMEOUT_SECONDS} seconds"
-    if isinstance(error, requests.ConnectionError):
-        return f"no connection to {source.address}"
-    if isinstance(error, requests.RequestException):
-        return f"the download from {source.address} failed ({type(error).__name__})"
-    if isinstance(error, OSError):
-        return f"the cache folder {cache_folder()} cannot be used ({(error.strerror or str(error)).lower()})"
-    return f"the file at {source.address} is not the expected one (its sha256 differs)"
+class _DownloadError(Exception):
+    """Why a file could not be had."""
 
 
-def _way_out(error: Exception, source: Source) -> str:
-    import requests
+def _fetched(source: Source) -> bytes:
+    """What the address answers."""
+    # Imported here because they take long and most runs download nothing.
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+    from urllib.request import urlopen
 
-    if isinstance(error, OSError) and not isinstance(error, requests.RequestException):
-        return "name another folder in LINKRISK_CACHE"
-    return f"try again later or put {source.local_file} into the folder named by LINKRISK_DATA"
+    address = source.address
+    late = f"no answer from {address} within {TIMEOUT_SECONDS} seconds"
+    try:
+        with urlopen(address, timeout=TIMEOUT_SECONDS) as answer:
+            size = int(answer.headers.get("Content-Length") or 0)
+            parts = _shown(source.name, size, iter(lambda: answer.read(_PART), b""))
+            content = b"".join(parts)
+    except HTTPError as error:
+        error.close()
+        raise _DownloadError(f"the server answered {error.code} for {address}") from error
+    except URLError as error:
+        slow = isinstance(error.reason, TimeoutError)
+        raise _DownloadError(late if slow else f"no connection to {address}") from error
+    except TimeoutError as error:
+        raise _DownloadError(late) from error
+    except (OSError, HTTPException) as error:
+        raise _DownloadError(f"the download from {address} failed ({type(error).__name__})") from error
+    if len(content) < size:
+        raise _DownloadError(f"the download from {address} broke off")
+    return content
 
 
-class _Bar:
-    """A progress bar in the shape that pooch expects; silent unless standard error is a terminal."""
-
-    def __init__(self, name: str) -> None:
-        self.total = 0
-        self._progress = Progress(
-            TextColumn(f"downloading {name}"),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-            transient=True,
-        )
-        self._task = self._progress.add_task(name, total=None)
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
-    def update(self, count: int) -> None:
-        """Count bytes that have come in."""
-        self._progress.update(self._task, advance=count, total=self.total or None)
-
-    def reset(self) -> None:
-        """Start counting again."""
-        self._progress.reset(self._task)
-
-    def close(self) -> None:
-        """Do nothing: the bar ends with its `with` block, also when the download fails."""
+def _shown(name: str, size: int, parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Parts as they come in, with a line on standard error of how far they are, if it is a terminal."""
+    shown, come = sys.stderr.isatty(), 0
+    whole = f" of {size / 1e6:.1f}" if size else ""
+    try:
+        for part in parts:
+            come += len(part)
+            if shown:
+                print(
+                    f"\rdownloading {name}: {come / 1e6:.1f}{whole} MB", end="", file=sys.stderr, flush=True
+                )
+            yield part
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import threading
 from abc import ABC, abstractmethod
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from linkrisk.arrays import FloatArray
+from linkrisk.errors import lacks_extra
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.run.clock import Limit, Status
 
@@ -82,8 +82,6 @@ class Backend(ABC):
         What `--backend` takes.
     requires : tuple of str
         Importable modules that must be installed.
-    install : str
-        What to install when it is missing, in words a user can type.
     takes_start : bool
         Whether `starts` are used: the best of them at least.
     takes_watcher : bool
@@ -92,14 +90,13 @@ class Backend(ABC):
 
     name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]]
-    install: ClassVar[str]
     takes_start: ClassVar[bool] = False
     takes_watcher: ClassVar[bool] = False
 
     @classmethod
     def is_available(cls) -> bool:
         """Whether what it requires is installed; nothing is imported."""
-        return all(importlib.util.find_spec(module) is not None for module in cls.requires)
+        return not any(map(lacks_extra, cls.requires))
 
     @abstractmethod
     def version(self) -> str:

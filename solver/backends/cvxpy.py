@@ -78,7 +78,6 @@ class CvxpyBackend(TemplateBackend[BuiltCvxpy]):
 
     name: ClassVar[str] = "cvxpy"
     requires: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
-    install: ClassVar[str] = "CVXPY and highspy: pip install linkrisk"
     solver: ClassVar[str] = "HIGHS"
 
     def version(self) -> str:
@@ -110,7 +109,6 @@ class CvxpyScipBackend(CvxpyBackend):
 
     name: ClassVar[str] = "cvxpy-scip"
     requires: ClassVar[tuple[str, ...]] = ("cvxpy", "pyscipopt")
-    install: ClassVar[str] = "CVXPY and PySCIPOpt: pip install 'linkrisk[scip]'"
     solver: ClassVar[str] = "SCIP"
 
     def version(self) -> str:

@@ -255,7 +255,6 @@ class HighsBackend(TemplateBackend["highspy.Highs"]):
 
     name: ClassVar[str] = "highs"
     requires: ClassVar[tuple[str, ...]] = ("highspy",)
-    install: ClassVar[str] = "highspy: pip install linkrisk"
     takes_start: ClassVar[bool] = True
     takes_watcher: ClassVar[bool] = True
 

@@ -111,7 +111,6 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
 
     name: ClassVar[str] = "pulp"
     requires: ClassVar[tuple[str, ...]] = ("pulp", "highspy")
-    install: ClassVar[str] = "PuLP and highspy: pip install linkrisk"
     takes_start: ClassVar[bool] = True
     takes_watcher: ClassVar[bool] = True
 
@@ -170,7 +169,6 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
 
     name: ClassVar[str] = "pulp-cbc"
     requires: ClassVar[tuple[str, ...]] = ("pulp",)
-    install: ClassVar[str] = "PuLP 3, which carries CBC: pip install linkrisk"
     takes_start: ClassVar[bool] = True
 
     def version(self) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from linkrisk.solver.run.errors import UsageError
+from linkrisk.errors import needs_extra
 
 if TYPE_CHECKING:
     from linkrisk.solver.backends.base import Backend
@@ -33,11 +32,10 @@ def available_backends() -> list[str]:
 def get_backend(name: str) -> Backend:
     """Create the backend called `name`.
 
-    Raises UsageError: its optimiser is not installed.
+    Raises MissingExtraError: its optimiser is not installed.
     """
     backend = _load(name)
-    if not backend.is_available():
-        raise UsageError(f"backend {name!r} needs {backend.install}")
+    needs_extra(f"backend {name!r}", *backend.requires)
     return backend()
 
 

@@ -265,7 +265,6 @@ class ScipBackend(TemplateBackend[BuiltScip]):
 
     name: ClassVar[str] = "scip"
     requires: ClassVar[tuple[str, ...]] = ("pyscipopt",)
-    install: ClassVar[str] = "PySCIPOpt: pip install 'linkrisk[scip]'"
     takes_start: ClassVar[bool] = True
     takes_watcher: ClassVar[bool] = True
 

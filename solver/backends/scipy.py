@@ -35,7 +35,6 @@ class ScipyBackend(TemplateBackend[MilpArguments]):
 
     name: ClassVar[str] = "scipy"
     requires: ClassVar[tuple[str, ...]] = ("scipy",)
-    install: ClassVar[str] = "SciPy: pip install linkrisk"
 
     def version(self) -> str:
         """Version of SciPy's own HiGHS, and of SciPy."""

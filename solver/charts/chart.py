@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from linkrisk.datasets.microdata.writing import write_whole
+from linkrisk.errors import needs_extra
 from linkrisk.solver.run.errors import UsageError
 
 
@@ -109,6 +110,7 @@ class Chart:
 
         Raises UsageError if the name of the file ends otherwise. Raises DataError if it cannot be written.
         """
+        needs_extra("drawing charts", "vl_convert")
         suffix = Path(path).suffix.lower()
         made = _page(self) if suffix == ".html" else _picture_file(suffix, self.title, self.spec)
         write_whole(path, made)
@@ -136,6 +138,7 @@ def painted(spec: Any, ink: str) -> Any:
 
 def svg(spec: Mapping[str, Any], width: int = _WIDTH, title: str = "") -> str:
     """Draw a definition; its text has the colour of what is around."""
+    needs_extra("drawing charts", "vl_convert")
     import vl_convert
 
     text: str = vl_convert.vegalite_to_svg(_sized(spec, width, title), vl_version=_VEGA_LITE)

@@ -6,8 +6,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from altair.utils.schemapi import debug_mode
-
+from linkrisk.errors import needs_extra
 from linkrisk.solver.charts.chart import Chart
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.keys import Json
@@ -63,6 +62,9 @@ def draw(name: str, result: Json, **options: Any) -> Chart | None:
     """
     if name not in GALLERY:
         raise UsageError(f"there is no chart {name!r}: choose from {', '.join(GALLERY)}")
+    needs_extra("drawing charts", "altair")
+    from altair.utils.schemapi import debug_mode
+
     module = importlib.import_module(f"linkrisk.solver.charts.{GALLERY[name][0]}")
     function: Callable[..., Chart | None] = getattr(module, name.replace("-", "_"))
     with debug_mode(False):  # which would have every part checked on the way; the tests check the whole

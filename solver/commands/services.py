@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 import time
@@ -10,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkrisk.errors import needs_extra
 from linkrisk.solver.commands.progress import progress_line
 from linkrisk.solver.commands.targets import hand_over
 from linkrisk.solver.run.errors import UsageError
@@ -102,8 +102,7 @@ def app(asked: AppCommand) -> int:
         raise UsageError(f"--runs {asked.runs} is not allowed: give at least 1")
     if not asked.max_upload > 0:
         raise UsageError(f"--max-upload {asked.max_upload:g} is not allowed: give a number above 0")
-    if importlib.util.find_spec("nicegui") is None:
-        raise UsageError("the app needs NiceGUI: pip install 'linkrisk[app]'")
+    needs_extra("the app", "nicegui")
 
     from linkrisk.solver.app.server import serve
     from linkrisk.solver.options.data import LOOPBACK

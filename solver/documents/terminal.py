@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import accumulate
 from typing import TextIO
 
 from linkrisk.solver.charts.chart import Of, Table
@@ -121,8 +124,6 @@ def table(shown: Table, room: int) -> list[str]:
     Where that is wider than the `room` that there is, columns of long texts are cut; the last one has lines
     of its own where too little would be left of it.
     """
-    from rich.cells import cell_len, set_cell_size  # signs of some scripts are two columns wide
-
     kinds = [column.of for column in shown.columns]
     head = [column.title for column in shown.columns]
     cells = [
@@ -137,7 +138,7 @@ def table(shown: Table, room: int) -> list[str]:
 
     def cut(text: str, width: int, of: Of = Of.TEXT) -> str:
         if cell_len(text) > width:
-            text = set_cell_size(text, width - 3).rstrip() + "..."
+            text = _first_cells(text, width - 3).rstrip() + "..."
         space = " " * (width - cell_len(text))
         return space + text if is_numeric(of) else text + space
 
@@ -148,6 +149,24 @@ def table(shown: Table, room: int) -> list[str]:
         if below and line is not head and line[-1] != _NONE:
             lines.append("    " + cut(line[-1], room - 4).rstrip())
     return lines
+
+
+def cell_len(text: str) -> int:
+    """How many columns of a terminal a text takes: signs of some scripts take two, marks on letters none."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+@cache
+def _cells(sign: str) -> int:
+    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def _first_cells(text: str, width: int) -> str:
+    """As much of a text as has room."""
+    ends = accumulate(map(_cells, text))
+    return text[: sum(end <= width for end in ends)]
 
 
 def _fit(widths: list[int], long: Sequence[int], room: int) -> bool:

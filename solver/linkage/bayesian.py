@@ -170,6 +170,7 @@ class Bayesian(BayesianParameters, Linker):
     name: ClassVar[str] = "bayes"
     common_attributes: ClassVar[bool] = False
     learns_from_training: ClassVar[bool] = True
+    requires: ClassVar[tuple[str, ...]] = ("networkx",)
 
     def __post_init__(self) -> None:
         if self.classes < 2:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from math import isfinite, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 
@@ -24,6 +23,9 @@ from linkrisk.solver.linkage.graphical_model import (
     posterior_mean,
 )
 from linkrisk.solver.run.errors import UsageError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 UNKNOWN = -1
 """Code of a missing value, or of a category without training records: no evidence."""
@@ -245,6 +247,8 @@ def _read_clique(
 
 def _forest(cliques: set[tuple[int, ...]], nodes: int) -> tuple[Clique, ...]:
     """Build the junction trees of the graph with these cliques."""
+    import networkx as nx
+
     graph = nx.empty_graph(nodes)
     for clique in cliques:
         graph.add_edges_from(combinations(clique, 2))

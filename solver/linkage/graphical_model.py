@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import networkx as nx
 import numpy as np
 from scipy.special import gammaln
 
 from linkrisk.arrays import FloatArray, IndexArray
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Edge = tuple[int, int, frozenset[int]]
 """Two nodes and their common neighbours."""
@@ -55,6 +57,8 @@ def _common(graph: nx.Graph, one: int, other: int) -> frozenset[int]:
 
 def _components(graph: nx.Graph, without: frozenset[int]) -> dict[int, int]:
     """Label the connected component of each node when some nodes are removed."""
+    import networkx as nx
+
     rest = graph.subgraph(set(graph) - without)
     return {node: at for at, nodes in enumerate(nx.connected_components(rest)) for node in nodes}
 
@@ -75,6 +79,8 @@ def junction_forest(graph: nx.Graph) -> tuple[Clique, ...]:
     property (Lauritzen and Spiegelhalter 1988; Jensen 1996): what two cliques share is in every clique
     between them.
     """
+    import networkx as nx
+
     cliques = sorted(tuple(sorted(nodes)) for nodes in nx.find_cliques(graph))
     overlaps = nx.empty_graph(len(cliques))
     for one, other in combinations(range(len(cliques)), 2):
@@ -179,6 +185,8 @@ class Move(NamedTuple):
 
 def learn_graph(likelihood: MarginalLikelihood) -> nx.Graph:
     """Learn a graph by local search from full independence."""
+    import networkx as nx
+
     graph = nx.empty_graph(len(likelihood.sizes))
     for _ in improvements(graph, likelihood):
         pass

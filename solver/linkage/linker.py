@@ -186,6 +186,8 @@ class Linker(ABC):
         Whether it takes training records.
     has_workers : bool
         Whether others can compare records for it.
+    requires : tuple of str
+        Modules of an extra that it cannot do without.
 
     Examples
     --------
@@ -203,6 +205,7 @@ class Linker(ABC):
     common_attributes: ClassVar[bool] = True
     learns_from_training: ClassVar[bool] = False
     has_workers: ClassVar[bool] = False
+    requires: ClassVar[tuple[str, ...]] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.options.option import Option, options_of
-from linkrisk.errors import called
+from linkrisk.errors import called, needs_extra
 from linkrisk.solver.linkage.bayesian import Bayesian
 from linkrisk.solver.linkage.distance_based import DistanceBased
 from linkrisk.solver.linkage.linker import Linker
@@ -91,6 +91,7 @@ def make_linker(name: str, settings: Mapping[str, Any]) -> Linker:
             shown = [called(item.name) for item in known.values() if "option" in item.metadata]
             takes = ", ".join(shown) or "no settings"
             raise UsageError(f"{name} takes no {called(setting)}; it takes {takes}", option=setting)
+    needs_extra(f"the linker {name}", *LINKERS[name].requires)
     return LINKERS[name](**{setting: _read(known[setting], value) for setting, value in settings.items()})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,9 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.linalg import qr
+from scipy.special import expit
 
 from linkrisk.arrays import FloatArray
 from linkrisk.solver.measures.base import Finding, Measure, MeasureResult, Unit
+from linkrisk.solver.measures.logistic import logistic
 from linkrisk.solver.measures.released import (
     ReleasedAttribute,
     Triangle,
@@ -337,18 +338,12 @@ def _basis(columns: FloatArray) -> FloatArray:
 
 
 def _fitted(basis: FloatArray, n: int, m: int, terms: Terms) -> Propensity:
-    from sklearn.linear_model import LogisticRegression
-
-    masked = np.repeat([0, 1], [n, m])
-    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-9, max_iter=200)
-    with warnings.catch_warnings(record=True) as complaints:
-        warnings.simplefilter("always")
-        model.fit(basis, masked)
-    score = model.predict_proba(basis)[:, 1]
+    theta, converged = logistic(basis, np.repeat([False, True], [n, m]))
+    score = expit(theta[0] + basis @ theta[1:])
     total, k = n + m, basis.shape[1] + 1
     c = m / total
     pmse, expected = float(((score - c) ** 2).mean()), (k - 1) * (1.0 - c) ** 2 * c / total
-    return Propensity(pmse, expected, k, total, c, terms, converged=not complaints)
+    return Propensity(pmse, expected, k, total, c, terms, converged=converged)
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # that of all measures

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
 from linkrisk.arrays import BoolArray, FloatArray, IndexArray
-from linkrisk.errors import called
+from linkrisk.errors import called, needs_extra
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult
 from linkrisk.solver.measures.released import ReleasedAttribute, released, spread, unreadable
 from linkrisk.solver.measures.task import RiskTask
@@ -149,6 +149,7 @@ def _alone(values: FloatArray, asked: BoolArray, late: Late) -> BoolArray:
 
 def _determinant(values: FloatArray, seed: int) -> FloatArray | None:
     """Compute the minimum covariance determinant estimate, independent of the order of the records."""
+    needs_extra("the robust distance of interval disclosure", "sklearn")
     from sklearn.covariance import MinCovDet
 
     ordered = values[np.lexsort(values.T)]

@@ -8,7 +8,6 @@ and UPP.
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from linkrisk.arrays import BoolArray, FloatArray, IndexArray
 from linkrisk.solver.linkage.probabilistic.linker import Probabilistic
 from linkrisk.solver.measures.base import OF_RECORDS, Finding, Kind, Measure, MeasureResult, Unit, Worse
 from linkrisk.solver.measures.linker_attacks import best_candidates, linker_task
+from linkrisk.solver.measures.logistic import logistic
 from linkrisk.solver.measures.task import RiskTask
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -53,17 +53,11 @@ def separated(weight: FloatArray, right: BoolArray) -> bool:
 
 def fit_logistic(weight: FloatArray, right: BoolArray) -> LogisticFit | None:
     """Fit by maximum likelihood without a penalty; None if the data are separated (`separated`)."""
-    from sklearn.linear_model import LogisticRegression
-
     if separated(weight, right):
         return None
     centre, spread = float(weight.mean()), float(weight.std())
     x, y = (weight - centre) / spread, right.astype(np.float64)
-    model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=200)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a tolerance that rounding does not let it reach
-        model.fit(x[:, None], right)
-    theta = np.array([model.intercept_[0], model.coef_[0, 0]])
+    theta, _ = logistic(x[:, None], right)
     p, design = expit(theta[0] + theta[1] * x), np.column_stack((np.ones_like(x), x))
     back = np.array([[1.0, -centre / spread], [0.0, 1.0 / spread]])  # to the units of W
     covariance = back @ np.linalg.inv((design.T * (p * (1.0 - p))) @ design) @ back.T

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from linkrisk.errors import needs_extra
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.remote import Allowance, Asked, Done, Known, Packed, Recipe
 from linkrisk.solver.run.versions import Stamp, difference, stamp
@@ -89,12 +90,9 @@ class Connection:
 
 
 def _client(address: str) -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise UsageError(
-            "a scheduler needs Dask, which is not installed: pip install 'linkrisk[dask]'"
-        ) from None
+    needs_extra("a scheduler", "distributed")
+    import distributed
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its own warnings on versions, which are compared below

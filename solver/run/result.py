@@ -51,8 +51,8 @@ class Result(ABC):
 
         return terminal(self.in_short())
 
-    def _repr_html_(self) -> str:
-        """Render the short answer as HTML for notebooks."""
+    def _repr_html_(self) -> str | None:
+        """Render the short answer as HTML for notebooks; None without the extra `report`."""
         from linkrisk.solver.documents.notebook import notebook
 
         return notebook(self.in_short())

@@ -17,7 +17,6 @@ GREED = 200 * 2**20
 
 class Misbehaving(Backend):
     requires: ClassVar[tuple[str, ...]] = ()
-    install: ClassVar[str] = "nothing"
     takes_watcher: ClassVar[bool] = True
 
     def version(self) -> str:

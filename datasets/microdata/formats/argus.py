@@ -247,6 +247,7 @@ class Argus(Format):
 
     name = "ARGUS"
     suffixes = (METADATA, *DATA)
+    requires = ("pyarrow",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
         """Read the data with its metadata and code lists (see `Format.read`).

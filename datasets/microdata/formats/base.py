@@ -92,11 +92,14 @@ class Format(ABC):
         How names of such files end, in small letters; the first is the usual one.
     cannot_write : str, optional
         Why it cannot be written, and what to use instead; None where it can.
+    requires : tuple of str
+        Modules of an extra that it cannot be read or written without.
     """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     cannot_write: ClassVar[str | None] = None
+    requires: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:

@@ -59,6 +59,7 @@ class Excel(Format):
 
     name = "Excel"
     suffixes = (".xlsx",)
+    requires = ("openpyxl",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read the first sheet (see `Format.read`).

@@ -194,6 +194,7 @@ class Feather(ArrowFormat):
 
     name = "Feather"
     suffixes = (".feather", ".arrow")
+    requires = ("pyarrow",)
 
     def load(self, source: io.BytesIO) -> Any:
         """The table of a file."""
@@ -283,6 +284,7 @@ class Parquet(ArrowFormat):
 
     name = "Parquet"
     suffixes = (".parquet", ".pq")
+    requires = ("pyarrow",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:
         """Read a table (see `Format.read`), in batches where it has numbers alone."""

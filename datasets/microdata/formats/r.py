@@ -28,6 +28,7 @@ class R(Format):
 
     name = "R"
     suffixes = (".rds", ".rdata")
+    requires = ("pyreadr",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read the only data frame of a file (see `Format.read`); factors are columns of categories."""

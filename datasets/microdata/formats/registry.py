@@ -15,6 +15,7 @@ from linkrisk.datasets.microdata.formats.base import Format, StoredFile
 from linkrisk.datasets.microdata.formats.delimited import Delimited
 from linkrisk.datasets.microdata.values import without_blanks
 from linkrisk.datasets.options.late import imported
+from linkrisk.errors import needs_extra
 
 DELIMITED = Delimited()
 """Text files without types."""
@@ -83,6 +84,7 @@ def read_file(path: str | Path, *, text_columns: Sequence[str] = ()) -> StoredFi
         raise DataError(f"{path} is metadata of ARGUS, not data of R: name it {METADATA}")
     made = format_of(path)
     check_readable(path)
+    needs_extra(f"reading {path.suffix.lower()} files", *made.requires)
     stored = made.read(path, text_columns=text_columns)
     if stored.frame.empty:
         raise DataError(f"{path} has no records, only column names")
@@ -119,6 +121,7 @@ def writable_format(path: str | Path) -> Format:
     made = format_of(path)
     if made.cannot_write is not None:
         raise DataError(f"cannot write {path}: {made.cannot_write}")
+    needs_extra(f"writing {Path(path).suffix.lower()} files", *made.requires)
     return made
 
 

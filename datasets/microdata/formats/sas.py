@@ -46,6 +46,7 @@ class Sas(Format):
     name = "SAS"
     suffixes = (".sas7bdat",)
     cannot_write = "no free library writes .sas7bdat files; write .xpt, which SAS reads, or .csv"
+    requires = ("pyreadstat",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read a file (see `Format.read`). Blank text is missing, as it is in SAS."""
@@ -105,6 +106,7 @@ class SasTransport(Format):
 
     name = "SAS transport"
     suffixes = (".xpt",)
+    requires = ("pyreadstat",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read a file (see `Format.read`). Blank text is missing, as it is in SAS."""

@@ -75,6 +75,7 @@ class Spss(Format):
 
     name = "SPSS"
     suffixes = (".sav", ".zsav")
+    requires = ("pyreadstat",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read a file (see `Format.read`). Codes declared missing stay in the table."""

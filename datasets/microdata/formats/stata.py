@@ -68,6 +68,7 @@ class Stata(Format):
 
     name = "Stata"
     suffixes = (".dta",)
+    requires = ("pyreadstat",)
 
     def read(self, path: Path, *, text_columns: Sequence[str] = ()) -> StoredFile:  # noqa: ARG002
         """Read a file (see `Format.read`). Empty text is missing, as it is in Stata."""

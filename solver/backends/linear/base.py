@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.errors import lacks_extra, needs_extra
 from linkrisk.formulations.programs import LinearModel
 from linkrisk.solver.run.clock import Clock
 from linkrisk.solver.run.errors import UsageError
@@ -102,7 +102,7 @@ class LinearProgram(ABC):
     @classmethod
     def is_available(cls) -> bool:
         """Whether what it requires is installed; nothing is imported."""
-        return all(importlib.util.find_spec(module) is not None for module in cls.requires)
+        return not any(map(lacks_extra, cls.requires))
 
     def add_rows(self, matrix: sparse.csr_array, lower: FloatArray, upper: FloatArray) -> IndexArray:
         """Add ``lower <= matrix @ x <= upper``, shape (k, columns), after all rows; return the positions."""
@@ -223,15 +223,14 @@ def linear_program(
 ) -> LinearProgram:
     """Create a program by its solver's name, to be solved, changed and re-solved.
 
-    Raises UsageError: the name is unknown, or its optimiser is not installed.
+    Raises UsageError: the name is unknown. Raises MissingExtraError: its optimiser is not installed.
     """
     if name not in LINEAR_PROGRAMS:
         raise UsageError(
             f"unknown solver of linear programs {name!r}: choose one of {', '.join(LINEAR_PROGRAMS)}"
         )
     kind = _load(name)
-    if not kind.is_available():
-        raise UsageError(f"linear programs on {name!r} need {', '.join(kind.requires)}: install it")
+    needs_extra(f"solving linear programs on {name!r}", *kind.requires)
     return kind(model, options)
 
 

@@ -3,4 +3,8 @@
 May import `documents`, `schemas`, `charts` and `run`; never what the document is made from.
 """
 
-from linkrisk.solver.documents.page.rendering import render_page as render_page
+from linkrisk.errors import needs_extra
+
+needs_extra("a page", "jinja2", "vl_convert")
+
+from linkrisk.solver.documents.page.rendering import render_page as render_page  # noqa: E402

@@ -8,22 +8,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-import jellyfish
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from rapidfuzz.process import cpdist
 
 from linkrisk.arrays import ByteArray, FloatArray, IndexArray, IntArray, LongArray
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.names import shown_name
+from linkrisk.errors import needs_extra
 from linkrisk.solver.linkage.linker import LinkageTask
 from linkrisk.solver.linkage.probabilistic.coding import as_text, placed
-from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SCORERS, SIMILARITIES, Comparison
+from linkrisk.solver.linkage.probabilistic.comparisons import DIFFERENCES, SIMILARITIES, Comparison, scorer
 from linkrisk.solver.linkage.probabilistic.kernels import (
     Blocks,
     Groups,
@@ -45,12 +45,21 @@ _DATE = re.compile(r"\s*(?P<year>\d{4})(?:-(?P<month>\d\d?)-(?P<day>\d\d?)\b.*|(
 _EXAMPLE = "surname, soundex(surname), surname[:3] or year(birth_date)"
 
 
-def _phonetic(code: Callable[[str], str]) -> Callable[[str], str]:
+@cache
+def _code(name: str) -> Callable[[str], str]:
+    needs_extra(f"the key function {name}", "jellyfish")
+    import jellyfish
+
+    code: Callable[[str], str] = getattr(jellyfish, name)
+    return code
+
+
+def _phonetic(name: str) -> Callable[[str], str]:
     """Compute the phonetic code of the letters of a text, empty where it has none."""
 
     def of_letters(text: str) -> str:
         letters = "".join(letter for letter in text if letter.isalpha())
-        return code(letters) if letters else ""
+        return _code(name)(letters) if letters else ""
 
     return of_letters
 
@@ -69,9 +78,9 @@ def _of_date(part: str, short: str) -> Callable[[str], str]:
 
 FUNCTIONS: Mapping[str, Callable[[str], str]] = MappingProxyType(
     {
-        "soundex": _phonetic(jellyfish.soundex),
-        "metaphone": _phonetic(jellyfish.metaphone),
-        "nysiis": _phonetic(jellyfish.nysiis),
+        "soundex": _phonetic("soundex"),
+        "metaphone": _phonetic("metaphone"),
+        "nysiis": _phonetic("nysiis"),
         "lower": str.lower,
         "year": _of_date("year", "year"),
         "month": _of_date("month", "m"),
@@ -422,10 +431,13 @@ class ValueLevels(PairLevels):
         if self.comparison.measure not in SIMILARITIES:
             return level
         unlike = np.flatnonzero(level == 1)
+        how = scorer(self.comparison.measure)
+        from rapidfuzz.process import cpdist
+
         similar = cpdist(
             self.values[self.first[query[unlike]]],
             self.values[self.second[candidate[unlike]]],
-            scorer=SCORERS[self.comparison.measure],
+            scorer=how,
             score_cutoff=self.comparison.thresholds[-1],
             dtype=np.float64,
             workers=self.threads,

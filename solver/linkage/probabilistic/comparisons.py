@@ -12,11 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import JaroWinkler, Levenshtein
-from rapidfuzz.process import cdist
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.microdata.schema import Scale
+from linkrisk.errors import needs_extra
 from linkrisk.solver.run.errors import UsageError
 
 MOST_THRESHOLDS = 6
@@ -175,11 +174,13 @@ def parse_comparison(text: str) -> tuple[str, Comparison]:
     return attribute.strip(), Comparison(measure, values, disagreement)
 
 
-SCORERS: dict[Measure, Any] = {
-    Measure.JARO_WINKLER: JaroWinkler.normalized_similarity,
-    Measure.LEVENSHTEIN: Levenshtein.normalized_similarity,
-}
-"""Similarity functions of each measure."""
+def scorer(measure: Measure) -> Any:
+    """Return the similarity function of a measure of texts."""
+    needs_extra(f"the comparison {measure.value}", "rapidfuzz")
+    from rapidfuzz.distance import JaroWinkler, Levenshtein
+
+    return (JaroWinkler if measure is Measure.JARO_WINKLER else Levenshtein).normalized_similarity
+
 
 _CELLS_AT_ONCE = 2_000_000
 """Similarities held at a time: 16 MB."""
@@ -197,6 +198,9 @@ def similar_texts(
     longer text). Returns the number of pairs of each text of `first`, and of all pairs, one text of `first`
     after the other, the place in `second` and the similarity.
     """
+    how = scorer(comparison.measure)
+    from rapidfuzz.process import cdist
+
     rows, columns = first.tolist(), second.tolist()
     size = max(1, _CELLS_AT_ONCE // max(1, len(columns)))
     segments = np.zeros(len(rows), dtype=np.int64)
@@ -206,7 +210,7 @@ def similar_texts(
         matrix = cdist(
             rows[part],
             columns,
-            scorer=SCORERS[comparison.measure],
+            scorer=how,
             score_cutoff=comparison.knots[-1],
             dtype=np.float64,
             workers=os.cpu_count() or 1,

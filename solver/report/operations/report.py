@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from linkrisk.datasets.microdata.strict_json import kind_of
 from linkrisk.datasets.microdata.writing import write_whole
 from linkrisk.datasets.options.option import given_of, keywords
-from linkrisk.errors import called
+from linkrisk.errors import called, needs_extra
 from linkrisk.solver.certificates.operations.verify import verify
 from linkrisk.solver.certificates.writing.certifiable import why_not_certifiable
 from linkrisk.solver.documents.document import Audience, Document
@@ -271,6 +271,7 @@ def report(asked: ReportOptions) -> ReportResult:
 
 def _measured(asked: ReportOptions) -> ReportResult:
     """Measure two files, and certify what was found."""
+    needs_extra("a report", "altair", "jinja2", "vl_convert")
     from linkrisk.solver.charts import theme
     from linkrisk.solver.measures.risk import risk
     from linkrisk.solver.report.operations.report import certified, hashes

@@ -7,9 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.datasets.microdata.names import with_columns
@@ -22,6 +19,7 @@ from linkrisk.datasets.pairs.attributes import text_columns, with_missing
 from linkrisk.datasets.pairs.categorical import listed_categories, spelled_alike, with_frequencies
 from linkrisk.datasets.pairs.file_pair import attribute_values, recoded_values
 from linkrisk.datasets.pairs.survey_design import survey_design
+from linkrisk.errors import needs_extra
 from linkrisk.formulations.linkage.comparison import Columns, KnownValues, Missing, compare_files
 from linkrisk.formulations.linkage.distances import FileMoments, Standardisation, file_moments
 from linkrisk.formulations.linkage.pair import Direction, Ties, make_pair, pair_of
@@ -38,6 +36,12 @@ from linkrisk.solver.worst_case.families import several
 from linkrisk.solver.worst_case.operations.fit import asked_fit
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import fit_one
+
+needs_extra("WorstCaseLinkage", "sklearn")
+
+from sklearn.base import BaseEstimator  # noqa: E402
+from sklearn.utils import check_random_state  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 
 class WorstCaseLinkage(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -76,7 +76,7 @@ class Picture:
     def __init__(self, searches: list[Progress], last: Progress, seconds: float) -> None:
         self._searches, self._last, self._seconds = searches, last, seconds
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         lines: list[str | tuple[float, float]] = []
         for one in self._searches:
             lines += [_said(one), shares_of(one.value, one.bound, one.total or 0.0)]

@@ -24,13 +24,12 @@ from backend_problems import (
     planted_split,
 )
 
-from linkrisk.solver.backends import registry
+from linkrisk.errors import MissingExtraError
 from linkrisk.solver.backends.base import BackendProgress, BackendResult, SolveOptions
 from linkrisk.solver.backends.pulp import last_bound
 from linkrisk.solver.backends.registry import available_backends, get_backend
 from linkrisk.solver.backends.template import Ending, Outcome, drop_idle_rows, judge, refute
 from linkrisk.solver.run.clock import Limit, Status
-from linkrisk.solver.run.errors import UsageError
 
 BACKENDS = available_backends()
 WATCHED = [name for name in BACKENDS if get_backend(name).takes_watcher]
@@ -264,8 +263,8 @@ def test_listing_imports_no_optimiser():
 
 
 def test_not_installed(monkeypatch):
-    monkeypatch.setattr(registry._load("scip"), "requires", ("no_such_module_anywhere",))
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
     assert "scip" not in available_backends()
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(MissingExtraError) as error:
         get_backend("scip")
-    assert str(error.value) == "backend 'scip' needs PySCIPOpt: pip install 'linkrisk[scip]'"
+    assert str(error.value) == "backend 'scip' needs the extra 'scip': pip install 'linkrisk[scip]'"

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
+from linkrisk.errors import MissingExtraError
 from linkrisk.formulations.programs import LinearModel, MilpModel, excess, lower_bound
 from linkrisk.solver.backends.linear.base import (
     LINEAR_PROGRAMS,
@@ -246,7 +247,7 @@ def test_an_optimiser_that_is_unknown_or_not_installed(monkeypatch):
     with pytest.raises(UsageError, match="unknown solver of linear programs 'glop': choose one of highs,"):
         linear_program(small(), name="glop")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(UsageError, match="linear programs on 'soplex' need pyscipopt: install it"):
+    with pytest.raises(MissingExtraError, match="linear programs on 'soplex' needs the extra 'scip': pip"):
         linear_program(small(), name="soplex")
 
 

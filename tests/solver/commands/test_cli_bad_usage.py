@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
@@ -12,7 +13,6 @@ from cli_runs import PAIR, check_refusals, refuse, run
 from small_files import NAMES, csv_text, noisy, survey, write_pair
 
 from linkrisk.solver.backends import registry
-from linkrisk.solver.backends.scip import ScipBackend
 
 pytestmark = pytest.mark.usefixtures("survey_folder")
 
@@ -48,8 +48,8 @@ def test_a_measure_on_thirteen_attributes(capsys):
 
 @pytest.mark.parametrize("argv", [["fit", "--backend", "scip"], ["compare", "--backends", "highs,scip"]])
 def test_backend_that_is_not_installed(argv, monkeypatch, capsys):
-    monkeypatch.setattr(ScipBackend, "requires", ("a_module_that_is_not_there",))
-    refuse(capsys, f"backend 'scip' needs {ScipBackend.install}", *argv, *PAIR)
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
+    refuse(capsys, "backend 'scip' needs the extra 'scip': pip install 'linkrisk[scip]'", *argv, *PAIR)
 
 
 def test_compare_leaves_out_what_is_not_installed(monkeypatch, capsys):

@@ -117,5 +117,5 @@ def test_wrong_schedulers_are_refused_in_one_line(capsys, monkeypatch, options, 
 @pytest.mark.usefixtures("survey_folder")
 def test_without_dask_it_is_said_how_to_install_it(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    message = "a scheduler needs Dask, which is not installed: pip install 'linkrisk[dask]'"
+    message = "a scheduler needs the extra 'dask': pip install 'linkrisk[dask]'"
     refuse(capsys, message, "fit", *PAIR, "--scheduler", ADDRESS_OF_NOBODY)
