@@ -48,8 +48,8 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 $(BIN)/python$(EXE):
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
-	  { echo "linkrisk needs Python 3.11 to 3.13: make PYTHON=/path/to/python3.12 ..." >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 16))' || \
+	  { echo "linkrisk needs Python 3.11 to 3.15: make PYTHON=/path/to/python3.12 ..." >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python$(EXE) pyproject.toml constraints.txt

@@ -136,7 +136,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "app": ("nicegui",),
     "scip": ("pyscipopt",),
     "dask": ("distributed",),
-    "cbc": ("cbcbox",),
 }
 """What a plain installation does not bring: the modules of each extra of `pyproject.toml`."""
 
@@ -161,7 +160,5 @@ def needs_extra(what: str, *modules: str) -> None:
         if lacks_extra(module):
             extra = next((name for name, brought in EXTRAS.items() if module in brought), None)
             if extra is None:  # a part of every installation
-                raise MissingExtraError(
-                    f"{what} needs {module}, which is missing: pip install {module}"
-                )
+                raise MissingExtraError(f"{what} needs {module}, which is missing: pip install {module}")
             raise MissingExtraError(f"{what} needs the extra {extra!r}: pip install 'linkrisk[{extra}]'")

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cli import refuse, run
+from cli_runs import refuse, run
+
 from linkrisk.datasets.microdata.formats.registry import FORMATS, read_file
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.errors import EXTRAS, LinkriskError, MissingExtraError
@@ -84,7 +85,9 @@ def test_files(lacking, suffix: str, made: Any):
     Path(f"x{suffix}").write_bytes(b"something")
     with pytest.raises(MissingExtraError) as error:
         read_file(f"x{suffix}")
-    assert str(error.value) == f"reading {suffix} files needs the extra 'files': pip install 'linkrisk[files]'"
+    assert (
+        str(error.value) == f"reading {suffix} files needs the extra 'files': pip install 'linkrisk[files]'"
+    )
     if made.cannot_write is None:
         with pytest.raises(MissingExtraError, match=f"writing {suffix} files needs the extra 'files': pip"):
             write_table(pd.DataFrame({"a": [1]}), f"y{suffix}")
@@ -114,15 +117,19 @@ def _distance() -> None:
     [
         ("altair", _chart, "drawing charts needs the extra 'report'"),
         ("pyscipopt", lambda: get_backend("scip"), "backend 'scip' needs the extra 'scip'"),
-        ("networkx", lambda: link("a.csv", "b.csv", method="bayes"), "the linker bayes needs the extra 'link'"),
+        (
+            "networkx",
+            lambda: link("a.csv", "b.csv", method="bayes"),
+            "the linker bayes needs the extra 'link'",
+        ),
         (
             "rapidfuzz",
-            lambda: link("a.csv", "b.csv", method="probabilistic", compare=["name=jaro-winkler:0.9"]),
+            lambda: link("a.csv", "b.csv", method="prl", compare=["name=jaro-winkler:0.9"]),
             "the comparison jaro-winkler needs the extra 'link'",
         ),
         (
             "jellyfish",
-            lambda: link("a.csv", "b.csv", method="probabilistic", block=["soundex(name)"]),
+            lambda: link("a.csv", "b.csv", method="prl", passes=["soundex(name)"]),
             "the key function soundex needs the extra 'link'",
         ),
         ("sklearn", _distance, "the robust distance of interval disclosure needs the extra 'link'"),
@@ -157,5 +164,17 @@ def test_commands(lacking, capsys, module: str, argv: list[str], message: str):
 def test_a_table_is_read_masked_and_written_without_arrow(lacking, capsys):
     _files()
     lacking("pyarrow")
-    run(capsys, "mask", "--input", "a.csv", "--method", "noise", "percent=10", "--columns", "age", "--output", "m.csv")
+    run(
+        capsys,
+        "mask",
+        "--input",
+        "a.csv",
+        "--method",
+        "noise",
+        "percent=10",
+        "--columns",
+        "age",
+        "--output",
+        "m.csv",
+    )
     assert pd.read_csv("m.csv")["name"].tolist() == ["anna", "bob", "carl"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from linkrisk.arrays import FloatArray
-from linkrisk.errors import lacks_extra
+from linkrisk.errors import MissingExtraError, needs_extra
 from linkrisk.formulations.programs import MilpModel
 from linkrisk.solver.run.clock import Limit, Status
 
@@ -94,9 +94,18 @@ class Backend(ABC):
     takes_watcher: ClassVar[bool] = False
 
     @classmethod
+    def check_installed(cls) -> None:
+        """Refuse where what it requires is not installed; nothing is imported."""
+        needs_extra(f"backend {cls.name!r}", *cls.requires)
+
+    @classmethod
     def is_available(cls) -> bool:
-        """Whether what it requires is installed; nothing is imported."""
-        return not any(map(lacks_extra, cls.requires))
+        """Whether what it requires is installed."""
+        try:
+            cls.check_installed()
+        except MissingExtraError:
+            return False
+        return True
 
     @abstractmethod
     def version(self) -> str:

@@ -8,12 +8,15 @@ import subprocess
 import tempfile
 import warnings
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from linkrisk.arrays import IndexArray
+from linkrisk.errors import MissingExtraError
 from linkrisk.formulations.programs import Cuts, MilpModel
 from linkrisk.solver.backends.highs import HighsRun, add_rows, highs_options, silent_highspy
 from linkrisk.solver.backends.template import Ending, Outcome, Solve, TemplateBackend
@@ -39,51 +42,65 @@ def make_pulp_model(model: MilpModel) -> PulpModel:
     """
     import pulp
 
-    with warnings.catch_warnings():
-        # The replacement that PuLP 3.3.2 asks for does not exist in 3.3.0.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        variables = [
-            pulp.LpVariable(
-                f"x{column}", _finite(lower), _finite(upper), "Integer" if integer else "Continuous"
-            )
-            for column, (lower, upper, integer) in enumerate(
-                zip(
-                    model.column_lower.tolist(),
-                    model.column_upper.tolist(),
-                    model.integer.tolist(),
-                    strict=True,
-                )
-            )
-        ]
     problem = pulp.LpProblem("linkrisk", pulp.LpMinimize)
-    # Zero costs stay in: PuLP knows only the variables that its objective and its rows mention.
+    bounds = (model.column_lower.tolist(), model.column_upper.tolist(), model.integer.tolist())
+    variables = [
+        problem.add_variable(
+            f"x{column}", _finite(lower), _finite(upper), "Integer" if integer else "Continuous"
+        )
+        for column, (lower, upper, integer) in enumerate(zip(*bounds, strict=True))
+    ]
+    # Zero costs stay in: PuLP hands on only the variables that its objective and its rows mention.
     costs = dict(zip(variables, model.objective.tolist(), strict=True))
-    problem.setObjective(pulp.LpAffineExpression(costs, constant=model.constant))
-    rows = Cuts(model.matrix, model.row_lower, model.row_upper)
-    problem.extend(pulp_rows(rows, variables, first=0))
+    problem.setObjective(_expression(costs, model.constant))
+    add_pulp_rows(problem, Cuts(model.matrix, model.row_lower, model.row_upper), variables, first=0)
     return PulpModel(problem, variables)
 
 
-def pulp_rows(cuts: Cuts, variables: list[Any], *, first: int) -> dict[str, Any]:
-    """Convert rows to PuLP's constraints, by name; `first` is the number of the first one."""
-    from pulp import LpAffineExpression, LpConstraint, LpConstraintEQ, LpConstraintGE, LpConstraintLE
+def add_pulp_rows(problem: pulp.LpProblem, cuts: Cuts, variables: list[Any], *, first: int) -> None:
+    """Add rows to a problem; `first` is the number of the first one."""
+    from pulp import LpConstraintEQ, LpConstraintGE, LpConstraintLE
 
     row_variables = [variables[column] for column in cuts.matrix.indices.tolist()]
     coefficients = cuts.matrix.data.tolist()
     starts = cuts.matrix.indptr.tolist()
     lower, upper = cuts.lower.tolist(), cuts.upper.tolist()
-    rows: dict[str, Any] = {}
     for row in range(cuts.count):
-        terms = slice(starts[row], starts[row + 1])
-        expression = LpAffineExpression(dict(zip(row_variables[terms], coefficients[terms], strict=True)))
+        part = slice(starts[row], starts[row + 1])
+        terms = dict(zip(row_variables[part], coefficients[part], strict=True))
+        name = f"r{first + row}"
         if lower[row] == upper[row]:
-            rows[f"r{first + row}"] = LpConstraint(expression, LpConstraintEQ, rhs=lower[row])
+            problem.addConstraint(_row(terms, LpConstraintEQ, lower[row]), name)
             continue
         if lower[row] != -math.inf:
-            rows[f"r{first + row}"] = LpConstraint(expression, LpConstraintGE, rhs=lower[row])
+            problem.addConstraint(_row(terms, LpConstraintGE, lower[row]), name)
         if upper[row] != math.inf:
-            rows[f"r{first + row}u"] = LpConstraint(expression, LpConstraintLE, rhs=upper[row])
-    return rows
+            problem.addConstraint(_row(terms, LpConstraintLE, upper[row]), f"{name}u")
+
+
+def _expression(terms: dict[Any, float], constant: float = 0.0) -> Any:
+    """An expression of PuLP 4, or of 3, where it is a dictionary itself."""
+    import pulp
+
+    make = getattr(pulp.LpAffineExpression, "from_dict", pulp.LpAffineExpression)
+    return make(terms, constant=constant)
+
+
+def _row(terms: dict[Any, float], sense: int, bound: float) -> Any:
+    """A row: in PuLP 4 an expression with a sense that is compared with 0, in 3 a class of its own."""
+    import pulp
+
+    if is_version_3():
+        return pulp.LpConstraint(_expression(terms), sense, rhs=bound)
+    row = _expression(terms, -bound)
+    row.sense = sense
+    return row
+
+
+@cache
+def is_version_3() -> bool:
+    """Whether the PuLP that is installed carries CBC, and is not yet the new one."""
+    return int(version("pulp").partition(".")[0]) < 4
 
 
 def _finite(bound: float) -> float | None:
@@ -99,8 +116,12 @@ class BuiltPulp:
 
     @property
     def columns(self) -> IndexArray:
-        """Map the model's columns to that object: PuLP sorts its variables by name."""
-        return np.array([variable.index for variable in self.model.variables], dtype=np.intp)
+        """Map the model's columns to that object: PuLP 3 sorts its variables by name."""
+        variables = self.model.variables
+        if is_version_3():
+            return np.array([variable.index for variable in variables], dtype=np.intp)
+        places = {one.id: at for at, one in enumerate(self.model.problem.exported_variables())}
+        return np.array([places[variable.id] for variable in variables], dtype=np.intp)
 
 
 class PulpBackend(TemplateBackend[BuiltPulp]):
@@ -130,7 +151,7 @@ class PulpBackend(TemplateBackend[BuiltPulp]):
         solver.createAndConfigureSolver(built.problem)
         solver.buildSolverModel(built.problem)
         highs = built.problem.solverModel
-        highs.changeObjectiveOffset(solve.model.constant)  # PuLP does not pass the constant on
+        highs.changeObjectiveOffset(solve.model.constant)  # which PuLP 3 does not pass on
         return BuiltPulp(built, highs)
 
     def run(self, built: BuiltPulp, solve: Solve) -> Outcome:
@@ -170,6 +191,15 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
     name: ClassVar[str] = "pulp-cbc"
     requires: ClassVar[tuple[str, ...]] = ("pulp",)
     takes_start: ClassVar[bool] = True
+
+    @classmethod
+    def check_installed(cls) -> None:
+        """Refuse PuLP 4, which carries no CBC any more."""
+        super().check_installed()
+        if not is_version_3():
+            raise MissingExtraError(
+                "backend 'pulp-cbc' needs PuLP 3, which carries CBC: pip install 'pulp<4'"
+            )
 
     def version(self) -> str:
         """Version of CBC, and of PuLP."""
@@ -214,8 +244,8 @@ class CbcBackend(TemplateBackend[BuiltCbc]):
 
     def extend(self, built: BuiltCbc, solve: Solve, cuts: Cuts) -> BuiltCbc:
         """Add the rows to PuLP's problem."""
-        rows = pulp_rows(cuts, built.model.variables, first=solve.model.shape[0] - cuts.count)
-        built.model.problem.extend(rows)
+        first = solve.model.shape[0] - cuts.count
+        add_pulp_rows(built.model.problem, cuts, built.model.variables, first=first)
         return built
 
     def _call(self, built: BuiltCbc, solve: Solve, *, warm: bool, preprocess: bool) -> Outcome | None:

@@ -6,8 +6,6 @@ import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from linkrisk.errors import needs_extra
-
 if TYPE_CHECKING:
     from linkrisk.solver.backends.base import Backend
 
@@ -35,7 +33,7 @@ def get_backend(name: str) -> Backend:
     Raises MissingExtraError: its optimiser is not installed.
     """
     backend = _load(name)
-    needs_extra(f"backend {name!r}", *backend.requires)
+    backend.check_installed()
     return backend()
 
 
