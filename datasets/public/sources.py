@@ -275,8 +275,8 @@ def _fetched(source: Source) -> bytes:
     except HTTPError as error:
         error.close()
         raise _DownloadError(f"the server answered {error.code} for {address}") from error
-    except URLError as error:
-        slow = isinstance(error.reason, TimeoutError)
+    except (URLError, ConnectionError) as error:
+        slow = isinstance(getattr(error, "reason", None), TimeoutError)
         raise _DownloadError(late if slow else f"no connection to {address}") from error
     except TimeoutError as error:
         raise _DownloadError(late) from error

@@ -56,15 +56,13 @@ def make_problem(model: MilpModel) -> Any:
     matrix, lower, upper = model.matrix, model.row_lower, model.row_upper
     equal = lower == upper
     below, above = np.isfinite(upper) & ~equal, np.isfinite(lower) & ~equal
-    constraints = [
-        constraint
-        for rows, constraint in (
-            (equal, matrix[equal] @ x == lower[equal]),
-            (below, matrix[below] @ x <= upper[below]),
-            (above, matrix[above] @ x >= lower[above]),
-        )
-        if rows.any()
-    ]
+    constraints = []  # CVXPY 1.8 takes no matrix without rows
+    if equal.any():
+        constraints.append(matrix[equal] @ x == lower[equal])
+    if below.any():
+        constraints.append(matrix[below] @ x <= upper[below])
+    if above.any():
+        constraints.append(matrix[above] @ x >= lower[above])
     return cvxpy.Problem(cvxpy.Minimize(model.objective @ x), constraints)
 
 
