@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import quick_processes
 from clusters import small_cluster
+from extras import TestFile
 from hypothesis import HealthCheck, settings
 from small_files import write_pair
 
@@ -31,6 +32,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 quick_processes.install()
 
 pytest.register_assert_rewrite("cli_runs", "fit_runs", "report_cases")
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Files that import what is not installed are skipped."""
+    return TestFile.from_parent(parent, path=module_path)
 
 
 @pytest.fixture(scope="module")

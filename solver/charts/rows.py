@@ -10,6 +10,7 @@ import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from linkrisk.solver.charts.chart import INK, Chart, Of, Table
+from linkrisk.solver.charts.reach import Reach
 from linkrisk.solver.charts.theme import (
     NO_LEVEL,
     OWN,
@@ -127,48 +128,17 @@ def _lined(
     return Picture(on_lines, _STEP * max(len(rows), 1), {"rows": rows, **level.rows}, by_layer=True)
 
 
-@dataclass(frozen=True)
-class Reach:
-    """What attackers find of a sensitive cell."""
-
-    label: str
-    # `below`, `above`: how far an attacker must think that the value could be below and above
-    below: float
-    above: float
-    # `lower_level`, `upper_level`, `sliding_level`: how far that must be: each way, and both together
-    lower_level: float
-    upper_level: float
-    sliding_level: float
-    said: str  # its interval, for people
-    short: bool  # whether a level is missed
-
-    @property
-    def units(self) -> tuple[float, float]:
-        """What is 100 % below and above."""
-        usual = max(self.lower_level, self.upper_level) or self.sliding_level / 2.0 or 1.0
-        return self.lower_level or usual, self.upper_level or usual
-
-    @property
-    def share(self) -> float:
-        """The worst of its levels: 1 where it is just reached."""
-        pairs = (
-            (self.below, self.lower_level),
-            (self.above, self.upper_level),
-            (self.below + self.above, self.sliding_level),
-        )
-        return min((reach / level for reach, level in pairs if level > 0), default=float("inf"))
-
-    def datum(self) -> dict[str, Any]:
-        """What is drawn, in per cent of the levels."""
-        sliding = self.lower_level == self.upper_level == 0
-        down, up = (100.0 * self.below / self.units[0], 100.0 * self.above / self.units[1])
-        return {
-            "b": -100.0 if self.lower_level > 0 or sliding else 0.0,
-            "h": 100.0 if self.upper_level > 0 or sliding else 0.0,
-            "c": kept(-min(down, _FURTHEST)), "d": kept(min(up, _FURTHEST)),
-            "l": down > _FURTHEST, "r": up > _FURTHEST,
-            "e": self.label, "f": self.said, "g": WORST if self.short else SIMPLE,
-        }  # fmt: skip
+def _reach_datum(one: Reach) -> dict[str, Any]:
+    """What is drawn, in per cent of the levels."""
+    sliding = one.lower_level == one.upper_level == 0
+    down, up = (100.0 * one.below / one.units[0], 100.0 * one.above / one.units[1])
+    return {
+        "b": -100.0 if one.lower_level > 0 or sliding else 0.0,
+        "h": 100.0 if one.upper_level > 0 or sliding else 0.0,
+        "c": kept(-min(down, _FURTHEST)), "d": kept(min(up, _FURTHEST)),
+        "l": down > _FURTHEST, "r": up > _FURTHEST,
+        "e": one.label, "f": one.said, "g": WORST if one.short else SIMPLE,
+    }  # fmt: skip
 
 
 def intervals(cells: Sequence[Reach], table: Table) -> Chart:
@@ -194,7 +164,7 @@ def intervals(cells: Sequence[Reach], table: Table) -> Chart:
                 for flag, shape, end in (("l", "triangle-left", "c"), ("r", "triangle-right", "d"))
             ),
         ]
-        picture = _lined(layers, [(one.label, one.said) for one in shown], (), [one.datum() for one in shown])
+        picture = _lined(layers, [(one.label, one.said) for one in shown], (), list(map(_reach_datum, shown)))
         return chart(
             "intervals",
             "What attackers find of the sensitive cells",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from linkrisk.solver.charts.rows import intervals
+from linkrisk.errors import needs_extra
 from linkrisk.solver.documents.document import Block, Headline, Number, Numbers, Paragraph, Section
 from linkrisk.solver.documents.wording import count, numbers, of_all, sentence, shares, table, texts
 from linkrisk.solver.run.number_format import percent, several
@@ -267,6 +267,9 @@ def what_attackers_find(given: Json) -> Section:
     blocks: list[Block] = []
     if sensitive:
         drawn = listing("Sensitive cells", _COLUMNS + _LEVELS, sensitive)
+        needs_extra("drawing charts", "altair")
+        from linkrisk.solver.charts.rows import intervals
+
         blocks.append(intervals([one.reach for one in sensitive], drawn))
     if rest:
         blocks.append(listing("Cells suppressed with them", _COLUMNS, rest))

@@ -8,7 +8,7 @@ from typing import Any
 
 from linkrisk.datasets.microdata.names import Labels, code_in_words, names_in_words
 from linkrisk.solver.charts.chart import Of, Table
-from linkrisk.solver.charts.rows import Reach
+from linkrisk.solver.charts.reach import Reach
 from linkrisk.solver.documents.document import Block, Paragraph
 from linkrisk.solver.documents.wording import joined, table
 from linkrisk.solver.run.number_format import MINUS, no_less, several

@@ -7,10 +7,10 @@ import io
 import zipfile
 from pathlib import Path
 
-import openpyxl
 import pandas as pd
 import pytest
 from cli_runs import check_refusals, run
+from extras import of_extra
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +75,7 @@ def test_no_value_of_a_suppressed_cell_is_anywhere(table, suffix):
 
 
 def test_a_workbook(table):
+    openpyxl = of_extra("openpyxl")
     result = suppress_table(table)
     result.write("safe.xlsx")
     book = openpyxl.load_workbook("safe.xlsx")
@@ -99,6 +100,7 @@ def test_a_workbook(table):
 
 
 def test_a_workbook_of_one_variable_and_of_codes_like_formulas():
+    openpyxl = of_extra("openpyxl")
     frame = pd.DataFrame({"a": ["Total", "=1+1", "y"], "value": [5.5, 2.25, 3.25]})
     suppress_table(open_table(frame)).write("safe.xlsx")
     sheet = openpyxl.load_workbook("safe.xlsx")["Table"]

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pandas as pd
 import pytest
+from extras import of_extra
 from format_cases import described, there_and_back
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -287,6 +287,7 @@ def test_text_files(tmp_path, text, signs, expected):
 
 
 def test_text_in_workbooks(tmp_path: Path) -> None:
+    openpyxl = of_extra("openpyxl")
     book = openpyxl.Workbook()
     for row in (("share", "amount", "plz", "n"), ("94,71", "1.234,50", "0870", 1), ("5,29", 7, "4011", 2)):
         book.active.append(row)
