@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from cli_runs import refuse
 
-from linkrisk.datasets.microdata.formats.registry import FORMATS, read_file
+from linkrisk.datasets.microdata.formats.registry import formats, read_file
 from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.errors import EXTRAS, LinkriskError, MissingExtraError
 from linkrisk.solver.backends.registry import get_backend
@@ -75,7 +75,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
     return lambda module: monkeypatch.setitem(sys.modules, module, None)
 
 
-SUFFIXES = [(suffix, one) for one in FORMATS for suffix in one.suffixes if one.requires]
+SUFFIXES = [(suffix, one) for one in formats() for suffix in one.suffixes if one.requires]
 
 
 @pytest.mark.parametrize(("suffix", "made"), SUFFIXES, ids=[suffix for suffix, _ in SUFFIXES])
