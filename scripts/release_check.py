@@ -36,8 +36,8 @@ IN_SDIST = (
     "tests/",
     "docs/",
 )
-COMPILED = (".nbi", ".nbc")
-"""What numba keeps of kernels beside their modules."""
+COMPILED = (".nbi", ".nbc", ".compiled")
+"""What is kept of compiled kernels beside their modules: pip knows nothing of it."""
 
 JOBS = """
 linkrisk --version
