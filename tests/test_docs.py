@@ -40,7 +40,7 @@ HOMES = {
     "sweep": "methods/risk-utility",
     "describe": "how-to/schema", "suppress": "methods/suppression", "unsafe": "methods/suppression",
     "run-protocol": "how-to/masking", "tables": "methods/tables", "app": "how-to/app",
-    "datasets": "how-to/files", "compile": "start/five-minutes",
+    "datasets": "how-to/files", "compile": "start/five-minutes", "completion": "start/five-minutes",
 }  # fmt: skip
 
 

@@ -194,6 +194,15 @@ CATALOGUE = {
     "datasets list": Command("name all data sets and where they come from", "services:list_datasets"),
     "datasets show": Command("describe one data set", "services:show_dataset"),
     "datasets fetch": Command("bring one data set to this machine", "services:fetch_dataset"),
+    "completion": Command(
+        "print what a shell needs to complete commands, options and files",
+        "completion:completion",
+        "Print a script that has a shell offer commands, options, their choices and files when the tabulator "
+        "is pressed. It is made from the options of this version: make it again after an update.",
+        "examples: completion bash > ~/.local/share/bash-completion/completions/linkrisk; "
+        "completion zsh > ~/.zfunc/_linkrisk, a folder of $fpath; "
+        "completion fish > ~/.config/fish/completions/linkrisk.fish",
+    ),
     "compile": Command(
         "compile ahead what the first run on a machine would compile",
         "services:compile_ahead",
@@ -206,7 +215,7 @@ CATALOGUE = {
 
 COMMANDS = tuple(name for name in CATALOGUE if " " not in name)
 
-READ_NO_DATA = ("app", "datasets", "compile")
+READ_NO_DATA = ("app", "datasets", "completion", "compile")
 """Commands that read no files of their users."""
 
 SEARCHING = ("fit", "risk", "report", "sweep", "tables suppress")

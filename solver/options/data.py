@@ -151,6 +151,22 @@ class FetchCommand(Named):
     output: str | None = written("also write it, in the format of the suffix")
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompletionCommand:
+    """Options of the command `completion`."""
+
+    shell: str = field(
+        metadata=declared(
+            "{choices}",
+            TEXT,
+            bare=True,
+            metavar="SHELL",
+            choices=("bash", "zsh", "fish"),
+            faces=_TYPED,
+        )
+    )
+
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

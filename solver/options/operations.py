@@ -21,6 +21,7 @@ OPERATIONS = {
     "mask": "linkrisk.solver.options.masking:MASK",
     "unsafe": "linkrisk.solver.options.suppression:UnsafeCommand",
     "suppress": "linkrisk.solver.options.suppression:SuppressCommand",
+    "completion": "linkrisk.solver.options.data:CompletionCommand",
     "app": "linkrisk.solver.options.data:AppCommand",
     "datasets list": "linkrisk.solver.options.data:ListCommand",
     "datasets show": "linkrisk.solver.options.data:ShowCommand",
