@@ -1,7 +1,7 @@
 """Estimate the reliability of links from their match weight, by logistic regression on checked links.
 
 Source: J. Bernier, Quantitative evaluation of the linkage operations of the 1996 Census Reverse Record Check,
-Record Linkage Techniques 1997 (paper 002), whose symbols are used: the weight W, ``logit(p) = a + b W``, LOW
+Record Linkage Techniques 1997, whose symbols are used: the weight W, ``logit(p) = a + b W``, LOW
 and UPP.
 """
 
@@ -200,7 +200,7 @@ def _enough(group: list[float]) -> bool:
 
 
 TARGET = 0.9
-"""Reliability for which the weight is computed, as in paper 002."""
+"""Reliability for which the weight is computed, as in the paper."""
 
 MOST_PAIRS = 400_000_000
 """Most pairs that the measure compares, which takes minutes."""
@@ -327,7 +327,7 @@ def link_reliability(
     target: float = TARGET,
     scored_by: str = "the linker",
 ) -> LinkReliability:
-    """How reliable links are, given their weight (Bernier, paper 002).
+    """How reliable links are, given their weight (Bernier 1997).
 
     The model is used where ``b = 0`` is refused, b is above 0 and grouped links agree with it; else the share
     of right links stands for all of the grey area.

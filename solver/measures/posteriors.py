@@ -1,6 +1,6 @@
 """Compute posteriors of partners by Bayes' theorem, and test probabilities for compatibility with them.
 
-Definition 3 of paper 004: P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic
+Definition 3 of D11.2: P' is compatible with P if there is a belief function ``Bel <= P`` whose pignistic
 probability is P'. With the mass m of Bel, ``Bel(B) = sum_{A in B} m(A)`` and
 ``P'(i) = sum_{A with i} m(A) / |A|``. Proofs are in docs/methods/risk-reidentification.md:
 
@@ -423,7 +423,7 @@ class AttackOdds:
     claimed: float  # the same as its own probabilities have it; neither better nor worse
     rate: float  # of these: ``P' = exp(-rate * distance)``, normalised
     surest: Claim
-    # records whose probabilities are compatible with the true ones (definition 3 of paper 004), and records
+    # records whose probabilities are compatible with the true ones (definition 3 of D11.2), and records
     # where that was not decided. None where the true ones do not hold. Neither better nor worse
     compatible: float | None
     undecided: float | None

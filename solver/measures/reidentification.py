@@ -276,7 +276,7 @@ _NORMAL = 1.959964
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reidentification(MeasureResult):
-    """Limits for all attacks where the masking is known (paper 004, section 2.4), and attacks beside them.
+    """Limits for all attacks where the masking is known (D11.2, section 2.4), and attacks beside them.
 
     Shares of records, or of the sum of their sampling weights, from 0 to 1.
     """
