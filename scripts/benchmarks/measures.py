@@ -36,7 +36,7 @@ from linkrisk.solver.measures.suda import special_uniques
 from linkrisk.solver.measures.task import Attack
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
-from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.operations.fitting import fit_request
 from linkrisk.solver.worst_case.request import FitRequest
 from linkrisk.solver.worst_case.single_fit import fit_one
 

@@ -100,7 +100,7 @@ def _hand_over_certificate(asked: FitCommand, path: str, result: FitResult, note
 
 def _write_model(asked: FitCommand, path: str) -> int:
     """Write the model instead of solving it."""
-    from linkrisk.solver.worst_case.operations.fit import save_model
+    from linkrisk.solver.worst_case.operations.fitting import save_model
 
     for name in ("json", "report", "table", "certificate_file"):
         if getattr(asked, name) is not None:

@@ -49,7 +49,7 @@ from linkrisk.solver.worst_case.families import (
     search_families,
     several,
 )
-from linkrisk.solver.worst_case.operations.fit import fit_request, sampling_choice
+from linkrisk.solver.worst_case.operations.fitting import fit_request, sampling_choice
 from linkrisk.solver.worst_case.operations.live import watched
 from linkrisk.solver.worst_case.request import CERTIFICATE_SECONDS, FitRequest
 from linkrisk.solver.worst_case.result import FitResult

@@ -29,7 +29,7 @@ from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.risk_utility.maskings import Masking
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.run.remote import Asked
-from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.operations.fitting import fit_request
 from linkrisk.solver.worst_case.request import FitRequest
 
 HELD_OUT, WORST_CASE, LOSS = "held-out", "worst-case", "information-loss"

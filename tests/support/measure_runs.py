@@ -18,7 +18,7 @@ from linkrisk.solver.measures.task import MeasureChoices, RiskTask
 from linkrisk.solver.options.pair import ProblemOptions
 from linkrisk.solver.run.clock import Clock, Limits
 from linkrisk.solver.worst_case.families import family_problems, read_once, search_families
-from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.operations.fitting import fit_request
 from linkrisk.solver.worst_case.request import FitRequest
 
 

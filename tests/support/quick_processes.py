@@ -14,7 +14,7 @@ from multiprocessing.context import BaseContext
 
 IMPORTED = (
     "linkrisk.solver.worst_case.operations.compare",
-    "linkrisk.solver.worst_case.operations.fit",
+    "linkrisk.solver.worst_case.operations.fitting",
     "linkrisk.solver.linkage.operations.link",
     "distributed",
 )

@@ -33,7 +33,7 @@ from linkrisk.solver.options.types import TableLike
 from linkrisk.solver.options.worst_case import EstimatorOptions, FitOptions
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.worst_case.families import several
-from linkrisk.solver.worst_case.operations.fit import asked_fit
+from linkrisk.solver.worst_case.operations.fitting import asked_fit
 from linkrisk.solver.worst_case.result import FitResult
 from linkrisk.solver.worst_case.single_fit import fit_one
 

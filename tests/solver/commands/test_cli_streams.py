@@ -129,7 +129,7 @@ def test_other_failures_are_one_line_and_exit_code_1(error, message, monkeypatch
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("linkrisk.solver.worst_case.operations.fit.make_problem", fail)
+    monkeypatch.setattr("linkrisk.solver.worst_case.operations.fitting.make_problem", fail)
     assert main(["fit", *PAIR, "--json", "out.json"]) == 1
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", f"{message}\n")

@@ -30,7 +30,7 @@ from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.schemas.intervals import says_more
 from linkrisk.solver.worst_case import families as searches
 from linkrisk.solver.worst_case.families import handed_down, several
-from linkrisk.solver.worst_case.operations.fit import fit_request
+from linkrisk.solver.worst_case.operations.fitting import fit_request
 from linkrisk.solver.worst_case.result import FitResult
 
 ALL = ["weighted-mean", "owa", "choquet", "mahalanobis"]
