@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
+import contextlib
 import gzip
+import io
+import lzma
+import re
 import tempfile
 import warnings
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from linkrisk.datasets.errors import DataError
@@ -46,7 +53,7 @@ class R(Format):
         for name in names:
             if frame[name].dtype == object and kind_of(frame[name]) in (Kind.WHOLE, Kind.NUMBER):
                 frame[name] = as_doubles(frame[name])
-        return StoredFile(with_whole_numbers(frame, names), labels)
+        return StoredFile(with_whole_numbers(frame, names), labels, remarks=_unread(content))
 
     def write(self, stored: StoredFile, path: Path) -> dict[Path, bytes]:
         """One data frame, compressed as R does it; text as character, categories as a factor."""
@@ -89,6 +96,50 @@ def _data_frame(path: Path) -> pd.DataFrame:
     raise DataError(f'{path} holds {what}; save one in R: saveRDS(NAME, "NAME.rds")')
 
 
+_LABEL = re.compile(rb"\0\0\0\x01\0\x04\0\x09\0\0\0(\x05label|\x06labels)")
+"""Names of attributes in which packages of R (haven, labelled, Hmisc) keep labels, as it serialises them."""
+
+_ORDERED = re.compile(rb"\0\x04\0\x09\0\0\0\x07ordered")
+_PIECE, _MOST = 2**20, 2**28
+"""Bytes that are unpacked at once, and in all: of longer files the rest is not looked at."""
+
+
+def _unread(content: bytes) -> tuple[str, ...]:
+    """What of a file is not read, as the reader passes over attributes without a word."""
+    said = {
+        _LABEL: "labels are not read from files of R: save it as .sav or .dta, or give a schema",
+        _ORDERED: "ordered factors are read without their order: give a schema",
+    }
+    found = {sign for piece in _unpacked(content) for sign in said if sign.search(piece)}
+    return tuple(words for sign, words in said.items() if sign in found)
+
+
+def _unpacked(content: bytes) -> Iterator[bytes]:
+    """A file that was read, unpacked piece by piece; pieces overlap a little."""
+    source: Any = io.BytesIO(content)
+    for start, opener in ((b"\x1f\x8b", gzip.open), (b"BZ", bz2.open), (b"\xfd7", lzma.open)):
+        source = opener(source) if content.startswith(start) else source
+    before = b""
+    # What is behind a damaged place was not read either.
+    with source, contextlib.suppress(OSError, EOFError, zlib.error, lzma.LZMAError):
+        for _ in range(_MOST // _PIECE):
+            piece = source.read(_PIECE)
+            yield before + piece
+            before = piece[-64:]
+            if not piece:
+                return
+
+
+_NA = 0x7FF00000000007A2
+"""The bits of a missing number in R; any other NaN is shown as NaN there."""
+
+
+def _with_na(doubles: pd.Series) -> pd.Series:
+    values = doubles.to_numpy(dtype=np.float64, copy=True)
+    values.view(np.uint64)[np.isnan(values)] = _NA
+    return pd.Series(values, doubles.index)
+
+
 def _is_ordered(column: pd.Series) -> bool:
     return isinstance(column.dtype, pd.CategoricalDtype) and bool(column.dtype.ordered)
 
@@ -105,4 +156,4 @@ def _storable(column: pd.Series) -> pd.Series:
         return as_text(column)
     doubles = as_doubles(column)
     small = kind is Kind.WHOLE and doubles.notna().all() and (doubles.abs() < 2**31).all()
-    return doubles.astype("int32") if small else doubles
+    return doubles.astype("int32") if small else _with_na(doubles)

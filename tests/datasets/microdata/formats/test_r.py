@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import lzma
+import shutil
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -153,3 +156,32 @@ def test_metadata_of_argus_is_named_as_such(name):
     Path(name).write_bytes(FORMS["gzip"])
     with pytest.raises(DataError, match=f"{name} is not a readable R file .cut off or damaged.*: "):
         read_file(name)
+
+
+# A data frame with a labelled column and an ordered factor, as `saveRDS(..., version = 2)` of R writes it.
+LABELLED_IN_R = (
+    "H4sIAAAAAAAAA2VP2w3CMAx00wBqJRASe3QFGIAB+DWN+xWIlFY8/hiZCRrcBEs0+MN3iX138qkGAAVaKVAl03IX36A2E+7fEOsAUppnUIC"
+    "GinFh8UyWyfbnszhyG9lpnZx4EHGmXFq6ke2/UiXSh5BnntRa7PP1lfOGPBnx7LAdnE/pc/UVL/QXhkJcWi9DdkltcMCm8yzODCvv7o2Yxj"
+    "tf3EII45T+Aeif121UAQAA"
+)
+
+
+def test_what_is_not_read_is_said():
+    Path("x.rds").write_bytes(base64.b64decode(LABELLED_IN_R))
+    assert read_file("x.rds").remarks == (
+        "labels are not read from files of R: save it as .sav or .dta, or give a schema",
+        "ordered factors are read without their order: give a schema",
+    )
+    write_table(FRAME, "y.rds")
+    assert read_file("y.rds").remarks == ()
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
+@pytest.mark.parametrize("name", ["x.rds", "x.RData"])
+def test_r_reads_what_is_written(name):
+    """Missing numbers are NA there, not NaN; factors have their levels."""
+    write_table(FRAME, name)
+    load = 'd <- readRDS("x.rds")' if name.endswith("s") else 'load("x.RData"); d <- data'
+    said = 'cat(d$gaps, is.nan(d$gaps), d$logical, d$text, "/", as.character(d$factor), levels(d$factor))'
+    done = subprocess.run(["Rscript", "-e", f"{load}; {said}"], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 NA 3 FALSE FALSE FALSE TRUE NA FALSE  NA ü / low NA high low high unused"
