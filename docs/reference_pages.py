@@ -25,8 +25,8 @@ MODULES = ("data", "masking", "distances", "linkers", "measures", "tables", "cha
 _OPTIONS = """# Options of commands and functions
 
 What can each command and function be asked? Every option on the command line, its keyword in Python and its
-default, from the declarations that `--help`, keywords, forms of the app and messages come from. Commands that read
-data also take `--decimal SIGN` and `--thousands SIGN`, for how numbers are written in text.
+default, from the declarations that `--help`, keywords, forms of the app and messages come from. Commands that
+read data also take `--decimal SIGN` and `--thousands SIGN`, for how numbers are written in text.
 """
 
 _JSON = """# JSON of results
