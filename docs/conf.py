@@ -37,6 +37,7 @@ myst_heading_anchors = 4
 nb_execution_mode = "cache"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
+nb_execution_show_tb = True
 nb_execution_timeout = 600
 nb_merge_streams = True
 # What a command of a tutorial prints comes in pieces, which end anywhere: join them as they are.
