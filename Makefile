@@ -14,10 +14,16 @@ BIN := $(VENV)/$(SCRIPTS)
 SIDE_BY_SIDE := --numprocesses logical --maxprocesses 4 --dist worksteal
 
 NEWEST := .venv-newest
-CORE := $(addprefix tests/solver/backends/test_,silence.py backend_answers.py linear_programs.py model_file.py separation.py) \
-  $(addprefix tests/datasets/microdata/formats/test_,arrow.py excel.py foreign.py round_trips.py)
+BARE := .venv-core
+# What must work on every installation: fit on all backends, evaluate, verify, mask, suppress, tables, files.
+ANYWHERE := tests/test_extras.py \
+  $(addprefix tests/solver/backends/test_,silence.py backend_answers.py linear_programs.py) \
+  $(addprefix tests/solver/commands/test_,cli_certificate.py command_suppress.py command_tables_make.py command_tables_audit.py) \
+  tests/datasets/microdata/formats/test_delimited.py
+WITH_ALL := $(ANYWHERE) $(addprefix tests/solver/backends/test_,model_file.py separation.py) \
+  tests/solver/commands/test_command_mask.py $(addprefix tests/datasets/microdata/formats/test_,arrow.py excel.py foreign.py round_trips.py)
 
-.PHONY: demo docs test newest test-slow lint types compiled release-check clean
+.PHONY: demo docs test newest core test-slow lint types compiled release-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python -m solver fit --aggregator choquet
@@ -34,8 +40,17 @@ docs: $(VENV)/.installed-docs
 newest:
 	rm -rf $(NEWEST)
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -e '.[scip]' hypothesis pytest pytest-xdist
-	NUMBA_CACHE_DIR=$(abspath $(NEWEST))/compiled $(NEWEST)/$(SCRIPTS)/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(CORE)
+	$(NEWEST)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -e '.[scip,report,files,link]' hypothesis pytest pytest-xdist
+	NUMBA_CACHE_DIR=$(abspath $(NEWEST))/compiled $(NEWEST)/$(SCRIPTS)/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(WITH_ALL)
+
+# What `pip install linkrisk` brings, and no extra.
+core:
+	rm -rf $(BARE)
+	$(PYTHON) -m venv $(BARE)
+	$(BARE)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(PYTHON) scripts/benchmarks/installed.py --python $(BARE)/$(SCRIPTS)/python --count
+	$(BARE)/$(SCRIPTS)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hypothesis pytest pytest-xdist
+	NUMBA_CACHE_DIR=$(abspath $(BARE))/compiled $(BARE)/$(SCRIPTS)/python -m pytest -p no:cacheprovider $(SIDE_BY_SIDE) $(ANYWHERE)
 
 test-slow: compiled
 	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "slow or not slow"
@@ -78,4 +93,4 @@ release-check: $(VENV)/.installed-release
 	$(BIN)/python scripts/release_check.py --keep dist
 
 clean:
-	rm -rf $(VENV) $(NEWEST) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(NEWEST) $(BARE) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache

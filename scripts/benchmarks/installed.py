@@ -1,6 +1,7 @@
 """What an installation brings and whether it works: packages, megabytes, commands in an empty folder.
 
     python scripts/benchmarks/installed.py [EXTRA ...] [--wheel FILE] [--keep FOLDER] [--count]
+    python scripts/benchmarks/installed.py --python FILE [--count]
 
 For the core (named `core`) and each extra (default: the core alone) it makes an environment, installs the
 wheel, which is given or built here, with the newest versions that there are, counts what came, and runs
@@ -72,12 +73,19 @@ def main() -> int:
     parser.add_argument("extras", nargs="*", default=["core"], metavar="EXTRA", help="core, an extra or all")
     parser.add_argument("--wheel", type=Path, help="the wheel (default: built here)")
     parser.add_argument("--keep", type=Path, help="folder of environments that are kept")
+    parser.add_argument("--python", type=Path, help="that of an environment that is there")
     parser.add_argument("--count", action="store_true", help="count alone, and run no command")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if asked.python:
+            python = asked.python.absolute()  # the link of the environment, not what it points to
+            return int(not checked("core", python, Path(folder), asked.count))
         place = (asked.keep or Path(folder)).resolve()
         wheel = (asked.wheel or built(place)).resolve()
-        went = [checked(name, wheel, place, asked.count) for name in asked.extras]
+        went = []
+        for name in asked.extras:
+            what = f"{wheel}" if name == "core" else f"{wheel}[{name}]"
+            went.append(checked(name, install(place / f"venv-{name}", what), place, asked.count))
         return int(not all(went))
 
 
@@ -88,9 +96,8 @@ def built(folder: Path) -> Path:
     return next(folder.glob("linkrisk-*.whl"))
 
 
-def checked(name: str, wheel: Path, place: Path, only_count: bool) -> bool:
-    """Install one, count it and run its commands; whether all went well."""
-    python = install(place / f"venv-{name}", f"{wheel}" if name == "core" else f"{wheel}[{name}]")
+def checked(name: str, python: Path, place: Path, only_count: bool) -> bool:
+    """Count an environment and run its commands; whether all went well."""
     sizes = json.loads(subprocess.run([python, "-c", COUNT], check=True, capture_output=True).stdout)
     megabytes = sum(sizes.values()) / 1e6
     print(f"{name}: {len(sizes)} packages, {megabytes:.0f} MB", flush=True)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, ClassVar, ParamSpec, Self, TypeGuard
 
+from linkrisk.errors import LinkriskError
 from linkrisk.solver.charts.chart import Chart, Table
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.result import Result
@@ -283,7 +284,7 @@ class Document(Result):
                 made=given["made"],
                 about=given.get("about", RISK),
             )
-        except UsageError:
+        except LinkriskError:
             raise
         except _UNFIT as error:
             raise UsageError("this is no report: give the JSON that `report --json` wrote") from error
@@ -294,7 +295,7 @@ def shown(source: str) -> Iterator[None]:
     """Refuse JSON with missing keys: `source` is what to give instead."""
     try:
         yield
-    except UsageError:
+    except LinkriskError:
         raise
     except _UNFIT as error:
         what = f"they lack {error}" if isinstance(error, KeyError) else "a part is not what it should be"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import check_golden, check_refusals, check_refused_calls, refuse, run, squeezed
+from extras import of_extra
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from key_tasks import ASKED, HOMES, PEOPLE
@@ -262,6 +263,7 @@ NAMES = "Nachname,id,age,town\nAbel,1,31,Urk\nBos,2,31,Urk\nCohen,3,40,Delft\nDa
 
 def test_names_are_left_out_or_said(capsys):
     """A schema says which columns are direct identifiers; others are recognised."""
+    of_extra("pyreadstat")
     Path("named.csv").write_text(NAMES, encoding="utf-8")
     Path("named.toml").write_text(
         '[[attributes]]\nname = "Nachname"\nrole = "identifier"\n', encoding="utf-8"

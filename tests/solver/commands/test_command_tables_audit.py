@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import check_refusals, flat, refuse, run
+from extras import of_extra
 from small_tables import write_linked_tables
 
 from linkrisk import audit_table, open_table
@@ -43,6 +44,7 @@ def releases(tmp_path, monkeypatch):
 
 
 def test_each_release_protects_and_both_together_do_not(capsys):
+    of_extra("altair")
     for name in ("year.csv", "revised.csv"):
         assert "The sensitive cell is protected" in run(capsys, "tables", "audit", "--cells", name)
     asked = ["tables", "audit", "--cells", "year.csv", "--also", "revised.csv", "--output", "safe.csv"]
@@ -58,6 +60,7 @@ def test_each_release_protects_and_both_together_do_not(capsys):
 
 
 def test_a_published_release_lacks_what_is_suppressed(capsys):
+    of_extra("altair")
     written = ["--output", "published.csv", "--internal", "internal.csv"]
     run(capsys, "tables", "audit", "--cells", "revised.csv", *written)
     message = (

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import check_golden, check_refusals, check_refused_calls, run
+from extras import of_extra
 
 from linkrisk import make_table, suppress_table
 from linkrisk.solver.commands.program import main
@@ -38,6 +39,7 @@ def firms(tmp_path, monkeypatch):
 
 
 def test_what_is_printed_and_written(capsys):
+    of_extra("altair")
     printed = run(capsys, *ASKED, "--hierarchy", "region=tree.csv", "--rule", "p=10", *FILES)
     check_golden("tables-make", printed)
     cells = pd.read_csv("cells.csv").set_index(["region", "size"])
@@ -124,6 +126,7 @@ def test_bad_requests(capsys):
 
 @pytest.mark.parametrize("action", ["audit", "round"])
 def test_what_was_recorded_holds_in_every_action(action, capsys):
+    of_extra("altair")
     make = ["tables", "make", "--input", "firms.csv", "--by", "region,size", "--rule", "frequency=3"]
     run(capsys, *make, *FILES, "--record", "made.json")
     table = ["tables", action, "--cells", "cells.csv", "--relations", "relations.csv", "--json", "found.json"]
@@ -143,6 +146,7 @@ def test_what_was_recorded_holds_in_every_action(action, capsys):
 
 
 def test_rules_are_recorded_and_told_inside_only(capsys):
+    of_extra("altair")
     run(capsys, *ASKED, *FILES, "--rule", "p=10", "--record", "made.json")
     table = ["tables", "suppress", "--cells", "cells.csv", "--relations", "relations.csv"]
     files = ["--json", "found.json", "--report", "inside.html", "--external-report", "outside.html"]

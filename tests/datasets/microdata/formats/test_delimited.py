@@ -354,6 +354,7 @@ def test_every_command_takes_them_and_the_error_names_them(tmp_path, capsys):
     ],
 )
 def test_the_cure_that_is_offered_works(tmp_path: Path, cells: list[str], options: str) -> None:
+    of_extra("openpyxl")
     path = tmp_path / "t.xlsx"
     write_all(writable_format(path).write(StoredFile(pd.DataFrame({"a": cells})), path))
     with spelled_by(flag):
