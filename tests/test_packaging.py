@@ -11,13 +11,16 @@ import sysconfig
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
 import pytest
 import release_check
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_COPIED = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "out", "*.egg-info")
@@ -75,6 +78,27 @@ def test_what_is_in_the_wheel_and_in_the_source_distribution(built):
         assert paths(Path(folder)) <= packed
     assert not [name for name in packed if "__pycache__" in name]
     assert list(release_check.faults_of(sdist, wheel)) == []
+
+
+def brought_by(requirements: Iterable[str], known: set[str]) -> set[str]:
+    """What requirements bring in this environment, those of extras left out."""
+    for asked in map(Requirement, requirements):
+        name = canonicalize_name(asked.name)
+        if name in known or (asked.marker and not asked.marker.evaluate({"extra": ""})):
+            continue
+        known.add(name)
+        with suppress(metadata.PackageNotFoundError):
+            brought_by(metadata.requires(asked.name) or (), known)
+    return known
+
+
+def test_a_plain_installation_brings_few_packages():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {Requirement(one).name for one in project["dependencies"]} == {
+        *("clarabel", "cvxpy-base", "highspy", "numba", "numpy", "pandas", "psutil", "pulp", "scipy"),
+        "threadpoolctl",
+    }
+    assert len(brought_by(project["dependencies"], {"linkrisk"})) <= 24
 
 
 def test_the_conda_recipe_brings_what_the_project_asks_for():
