@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import PAIR, check_refusals, contents, run
+from extras import of_extra
 
 from linkrisk import fit, verify
 from linkrisk.solver.commands.program import main
@@ -44,6 +45,7 @@ def keep_bundle(content: object) -> None:
 
 
 def test_what_a_report_writes_is_verified(capsys):
+    of_extra("altair")
     made = ["--aggregator", "owa", "--measures", "uniqueness", "--json", "r.json"]
     run(capsys, "report", *PAIR, *made, "--certificate", "proofs.json")
     printed = run(capsys, *VERIFY)
