@@ -84,7 +84,7 @@ def processes() -> Iterator[tuple[str, list[str]]]:
     yield "fit CSV", command("fit", "--aggregator", "choquet", *files())
     yield "fit, certificate", command("fit", *files(), "--json", "f.json", "--certificate", "c.json")
     yield "verify", command("verify", "fit.json", *files(), "--certificate", "certificate.json")
-    yield "evaluate", command("evaluate", "fit.json", *files())
+    yield "evaluate", command("evaluate", "--parameters", "fit.json", *files())
     yield (
         "mask",
         command("mask", "--input", "original.csv", "--method", "noise percent=10", "--output", "m.csv"),
