@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkrisk.arrays import ByteArray, FloatArray, IndexArray
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray, WordArray
 from linkrisk.formulations.compiled import kernel
 
 TOGETHER = 16
@@ -19,6 +19,9 @@ TOGETHER = 16
 
 _LOOKED_AT = 64
 """Records of a box that say which attribute to halve it by."""
+
+MOST_BITS = 64
+"""Categories that boxes know one by one."""
 
 KNOWN, SOME, ALL = 0, 1, 2
 """Whether a value is missing in none of a box's records, in some of them, or in all."""
@@ -39,6 +42,9 @@ class BoxTree(NamedTuple):
     # (boxes + 1, attributes) or (1, 0): `KNOWN`, `SOME` or `ALL`; of no size where no value of any record is
     # missing
     lacking: ByteArray
+    # (boxes + 1, attributes) or (1, 0): the categories of every box as bits, 0 of numeric attributes; of no
+    # size where none are nominal, or one has more than `MOST_BITS`
+    codes: WordArray
     levels: int  # of boxes that are halved
 
 
@@ -58,8 +64,12 @@ def box_tree(records: FloatArray, importance: FloatArray, categories: IndexArray
     _halve(records, order, importance, nominal, np.empty(nominal.max() + 1, dtype=np.intp), levels)
     low, high = np.empty((2 << levels, n)), np.empty((2 << levels, n))
     lacking = np.zeros(low.shape if np.isnan(records).any() else (1, 0), dtype=np.uint8)
+    known = 0 < nominal.max(initial=0) <= MOST_BITS
+    codes = np.zeros(low.shape if known else (1, 0), dtype=np.uint64)
     _put_boxes(records, order, levels, low, high, lacking)
-    return BoxTree(order, low, high, lacking, levels)
+    if known:
+        _put_codes(records, order, levels, nominal, codes)
+    return BoxTree(order, low, high, lacking, codes, levels)
 
 
 def regions(
@@ -208,6 +218,21 @@ def _put_boxes(
                 lacking[box, k] = first if first == second else SOME
 
 
+def _put_codes(
+    records: FloatArray, order: IndexArray, levels: int, categories: IndexArray, codes: WordArray
+) -> None:
+    """Write the categories of the boxes: a level is made of the one below it, the lowest of the records."""
+    boxes = np.arange((1 << levels) + 1)
+    places = boxes * order.size >> levels
+    for k in np.flatnonzero(categories):
+        bits = np.uint64(1) << records[order, k].astype(np.uint64)
+        filled = places[:-1] < places[1:]
+        codes[1 << levels :, k][filled] = np.bitwise_or.reduceat(bits, places[:-1][filled])
+        for level in range(levels - 1, -1, -1):
+            halves = codes[2 << level : 4 << level, k]
+            codes[1 << level : 2 << level, k] = halves[::2] | halves[1::2]
+
+
 @kernel
 def within(
     tree: BoxTree,
@@ -223,7 +248,7 @@ def within(
     number of attributes in which they may be farther.
     """
     # Every array by itself: out of a tuple, each use would count its references, for all threads.
-    order, low, high, _, levels = tree
+    order, low, high, _, _, levels = tree
     many, size, waiting = order.size, 0, 1
     pending = np.empty(levels + 2, dtype=np.intp)
     pending[0] = 1

@@ -61,6 +61,7 @@ class Boxes(NamedTuple):
     low: FloatArray  # (boxes + 1, dimensions)
     high: FloatArray  # (boxes + 1, dimensions)
     lacking: NDArray[np.uint8]  # (boxes + 1, dimensions); (1, 0) where nothing is missing
+    codes: NDArray[np.uint64]  # (boxes + 1, dimensions): categories as bits; (1, 0) where they are not known
     levels: int
     form: Form  # monotone
     tables: Tables  # distance tables of categorical dimensions
@@ -94,7 +95,7 @@ def nothing_found(blocks: int) -> Found:
 
 
 # The numbers of `formulations.linkage.forms.FormKind`, which compiled code cannot read.
-_WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
+WEIGHTED_SUM, _ORDERED_SUM, _CHOQUET, _PAIRWISE, _QUADRATIC = 0, 1, 2, 3, 4
 
 
 @kernel(inline="always")
@@ -113,7 +114,8 @@ def _sort_descending(c: FloatArray, order: IndexArray) -> None:
 
 
 @kernel
-def _dot(vector: FloatArray, c: FloatArray) -> float:
+def dot(vector: FloatArray, c: FloatArray) -> float:
+    """Aggregate by a weighted sum."""
     total = 0.0
     for k in range(c.shape[0]):
         total += vector[k] * c[k]
@@ -144,7 +146,7 @@ def _pairwise(matrix: FloatArray, c: FloatArray) -> float:
 def _quadratic(matrix: FloatArray, c: FloatArray) -> float:
     total = 0.0
     for k in range(c.shape[0]):
-        total += _dot(matrix[k], c) * c[k]
+        total += dot(matrix[k], c) * c[k]
     return total
 
 
@@ -154,8 +156,8 @@ def aggregate(form: Form, c: FloatArray, order: IndexArray) -> Any:
     if form.kind in (_ORDERED_SUM, _CHOQUET):
         _sort_descending(c, order)
     total = 0.0
-    if form.kind in (_WEIGHTED_SUM, _ORDERED_SUM):
-        total = _dot(form.vector, c)
+    if form.kind in (WEIGHTED_SUM, _ORDERED_SUM):
+        total = dot(form.vector, c)
     elif form.kind == _CHOQUET:
         total = _choquet(form.vector, c, order)
     elif form.kind == _PAIRWISE:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.arrays import ByteArray, FloatArray, IndexArray
+from linkrisk.arrays import ByteArray, FloatArray, IndexArray, WordArray
 from linkrisk.formulations.compiled import kernel
 from linkrisk.formulations.linkage.box_tree import KNOWN, SOME, place_of
 from linkrisk.solver.linkage.distance_kernels import (
+    WEIGHTED_SUM,
     Boxes,
     Compared,
     Form,
@@ -24,6 +25,8 @@ from linkrisk.solver.linkage.distance_kernels import (
     compare,
     complete,
     differences,
+    dot,
+    fill_in,
     of_kind,
     to_partner,
     weighted_squares,
@@ -79,6 +82,59 @@ def _least_to_missing(
 
 
 @kernel
+def _by_distance(point: FloatArray, tables: Tables, nearest: WordArray, distances: FloatArray) -> None:
+    """Group the categories of every attribute by their distance from a point's, ascending.
+
+    `nearest` and `distances` (attributes, categories + 1) get the categories of each group as bits, and their
+    distance; the last one has no bits.
+    """
+    attributes, values, first, width = tables
+    for at in range(attributes.shape[0]):
+        row, groups = first[at] + int(point[attributes[at]]) * width[at], 0
+        for category in range(width[at]):
+            distance, bit, place = values[row + category], np.uint64(1) << np.uint64(category), groups
+            while place > 0 and distances[at, place - 1] > distance:
+                place -= 1
+            if place > 0 and distances[at, place - 1] == distance:
+                nearest[at, place - 1] |= bit
+                continue
+            for further in range(groups, place, -1):
+                nearest[at, further] = nearest[at, further - 1]
+                distances[at, further] = distances[at, further - 1]
+            nearest[at, place], distances[at, place] = bit, distance
+            groups += 1
+        nearest[at, groups], distances[at, groups] = np.uint64(0), np.inf
+
+
+@kernel
+def _room(codes: WordArray, tables: Tables) -> tuple[WordArray, FloatArray]:
+    """Make room for `_by_distance`, if boxes know their categories."""
+    shape = (tables[0].shape[0], tables[3].max() + 1) if codes.size > 0 else (0, 0)
+    return np.empty(shape, dtype=np.uint64), np.empty(shape)
+
+
+@kernel
+def _look_up_groups(
+    codes: WordArray,
+    attributes: IndexArray,
+    nearest: WordArray,
+    distances: FloatArray,
+    differences: int,
+    c: FloatArray,
+) -> bool:
+    """Look up the least distances of categories into `c` (`_by_distance`); False when all are infinite."""
+    for at in range(attributes.size):
+        group = 0
+        while nearest[at, group] != 0 and nearest[at, group] & codes[attributes[at]] == 0:
+            group += 1
+        least = distances[at, group]
+        if least == np.inf:
+            return False
+        c[attributes[at]] = least * least if differences == 0 else least
+    return True
+
+
+@kernel
 def _look_up_least(
     point: FloatArray,
     low: FloatArray,
@@ -87,7 +143,7 @@ def _look_up_least(
     tables: Tables,
     c: FloatArray,
 ) -> bool:
-    """Look up the least distances of categories into `c`; False when all are infinite."""
+    """Look them up where boxes do not know their categories."""
     attributes, values, first, width = tables
     for at in range(attributes.shape[0]):
         k = attributes[at]
@@ -99,23 +155,6 @@ def _look_up_least(
             return False
         c[k] = least * least if differences == 0 else least
     return True
-
-
-@kernel
-def _complete_least(
-    point: FloatArray,
-    low: FloatArray,
-    high: FloatArray,
-    lacking: ByteArray,
-    unknown: FloatArray,
-    differences: int,
-    tables: Tables,
-    c: FloatArray,
-) -> bool:
-    """Complete `_least` by missing values and categories; False if no candidate there can be the partner."""
-    if lacking.size > 0:
-        _least_to_missing(point, low, high, lacking, unknown, differences, c)
-    return _look_up_least(point, low, high, differences, tables, c)
 
 
 @kernel
@@ -141,7 +180,25 @@ def _put(pending: IndexArray, bounds: FloatArray, box: int, first: float, second
 
 
 @kernel
-def settle(
+def _look_up_rows(
+    candidate: FloatArray,
+    rows: IndexArray,
+    attributes: IndexArray,
+    values: FloatArray,
+    differences: int,
+    c: FloatArray,
+) -> bool:
+    """Look up distances of categories (`look_up`) where the rows of the query's categories begin."""
+    for at in range(rows.size):
+        d = values[rows[at] + int(candidate[attributes[at]])]
+        if d == np.inf:
+            return False
+        c[attributes[at]] = d * d if differences == 0 else d
+    return True
+
+
+@kernel
+def settle(  # noqa: C901 - calls with arrays out of tuples would count their references
     form: Form, compared: Compared, boxes: Boxes, purpose: int, blocks: IndexArray, found: Found
 ) -> None:
     """Compare some of the blocks of `compared` with their rivals; write the results to `found`.
@@ -152,7 +209,8 @@ def settle(
     """
     # Arrays as separate variables: from a tuple, each use would count references, for both threads.
     queries, candidates, number, group, partner, known, _, _, tables, missing = compared
-    points, low, high, lacking, levels, bounding, looked_up, shift, blur = boxes
+    points, low, high, lacking, codes, levels, bounding, looked_up, shift, blur = boxes
+    nearest, distances = _room(codes, looked_up)
     noise, n, many = form.noise, queries.shape[1], number.shape[0]
     last_box = 1 << levels
     at: Any
@@ -160,11 +218,13 @@ def settle(
     ranks = np.empty(max(n, corner.size), dtype=np.intp)
     pending, bounds, halves = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2), np.empty(2)
     # Specialised: most files have neither categories nor missing values, and this loop visits all pairs.
-    plain = tables[0].shape[0] == 0 and missing[2].shape[0] == 0
-    plain_boxes, whole = (
-        looked_up[0].size == 0 and lacking.size == 0,
-        lacking.shape[0],
-    )  # 1 where nothing is missing
+    attributes, values, first, width = tables
+    lacks = missing[2].shape[0] > 0
+    rows = np.empty(attributes.shape[0], dtype=np.intp)
+    nominal, whole = looked_up[0], lacking.shape[0]  # 1 where nothing is missing
+    # A weighted sum by itself, as the arrays of a form would be counted, too.
+    box_vector, box_sum = bounding.vector, bounding.kind == WEIGHTED_SUM
+    vector, weighted = form.vector, form.kind == WEIGHTED_SUM
     # A rival at distance y (with rounding error e) ties with x only when y - e - x is at most
     # moved + noise * sum_k P_kk c_k**2. Without noise that is y <= x + moved, give or take a rounding; with
     # it, `Boxes.blur` has e and the last term of the farthest rival.
@@ -172,6 +232,10 @@ def settle(
     for block in blocks:
         query, point, own = queries[block], points[block], group[partner[block]]
         unknown = missing[0][block] if missing[2].shape[0] > 0 else apart
+        if codes.size > 0:
+            _by_distance(point, looked_up, nearest, distances)
+        for at in range(rows.size):
+            rows[at] = first[at] + int(query[attributes[at]]) * width[at]
         mine, moved = _partner(form, compared, block, apart, c, ranks)
         # A quadratic form that is zero on paper may be slightly below it by rounding.
         reach = (max(mine, 0.0) + moved) * widening
@@ -187,23 +251,35 @@ def settle(
                 for half in range(2):
                     side = 2 * box + half
                     _least(point, low[side], high[side], shift, bounding.differences, corner)
+                    if whole > 1:
+                        _least_to_missing(
+                            point, low[side], high[side], lacking[side], unknown, bounding.differences, corner
+                        )
                     halves[half] = np.inf
-                    if plain_boxes or _complete_least(
-                        point, low[side], high[side], lacking[side % whole], unknown,
-                        bounding.differences, looked_up, corner,
-                    ):  # fmt: skip
-                        halves[half] = _SAFE * aggregate(bounding, corner, ranks) - blur
+                    if (
+                        _look_up_groups(
+                            codes[side], nominal, nearest, distances, bounding.differences, corner
+                        )
+                        if codes.size > 0
+                        else _look_up_least(
+                            point, low[side], high[side], bounding.differences, looked_up, corner
+                        )
+                    ):
+                        bound = dot(box_vector, corner) if box_sum else aggregate(bounding, corner, ranks)
+                        halves[half] = _SAFE * bound - blur
                 _put(pending[waiting:], bounds[waiting:], box, halves[0], halves[1])
                 waiting += 2
                 continue
             for at in range(place_of(box, levels, many), place_of(box + 1, levels, many)):
                 compare(query, candidates[at], form.differences, c)
-                if group[at] == own or not (
-                    plain or complete(query, candidates[at], form.differences, tables, missing, block, at, c)
+                if lacks:
+                    fill_in(query, candidates[at], form.differences, missing, block, at, c)
+                if group[at] == own or not _look_up_rows(
+                    candidates[at], rows, attributes, values, form.differences, c
                 ):
                     continue
                 slack = moved + (noise * weighted_squares(form.matrix, c) if noise > 0.0 else 0.0)
-                other = aggregate(form, c, ranks)
+                other = dot(vector, c) if weighted else aggregate(form, c, ranks)
                 best = min(best, other)
                 clear = other - slack
                 if clear < clearest or (clear == clearest and number[at] < number[who]):
@@ -231,18 +307,30 @@ def _lot(seed: Any, number: int) -> Any:
 
 @kernel
 def _halves(
-    boxes: Boxes, point: FloatArray, unknown: FloatArray, box: int, corner: FloatArray, ranks: IndexArray
+    boxes: Boxes,
+    point: FloatArray,
+    nearest: WordArray,
+    distances: FloatArray,
+    unknown: FloatArray,
+    box: int,
+    corner: FloatArray,
+    ranks: IndexArray,
 ) -> tuple[float, float]:
     """Bound the distance to the candidates in both halves of a box from below."""
-    _, low, high, lacking, _, bounding, looked_up, _, blur = boxes
-    first, whole = np.inf, lacking.shape[0]
+    _, low, high, lacking, codes, _, bounding, looked_up, _, blur = boxes
+    first = np.inf
     for half in range(2):
         side, bound = 2 * box + half, np.inf
         _least(point, low[side], high[side], boxes.shift, bounding.differences, corner)
-        if (looked_up[0].size == 0 and whole == 0) or _complete_least(
-            point, low[side], high[side], lacking[side % whole], unknown,
-            bounding.differences, looked_up, corner,
-        ):  # fmt: skip
+        if lacking.shape[0] > 1:
+            _least_to_missing(
+                point, low[side], high[side], lacking[side], unknown, bounding.differences, corner
+            )
+        if (
+            _look_up_groups(codes[side], looked_up[0], nearest, distances, bounding.differences, corner)
+            if codes.size > 0
+            else _look_up_least(point, low[side], high[side], bounding.differences, looked_up, corner)
+        ):
             bound = _SAFE * aggregate(bounding, corner, ranks) - blur
         if half == 0:
             first = bound
@@ -265,6 +353,9 @@ def _descend(
     c, corner, ranks = np.empty(n), np.empty(point.size), np.empty(max(n, point.size), dtype=np.intp)
     unknown = missing[0][block] if missing[2].shape[0] > 0 else corner
     pending, bounds = np.empty(levels + 2, dtype=np.intp), np.empty(levels + 2)
+    nearest, distances = _room(boxes.codes, boxes.tables)
+    if boxes.codes.size > 0:
+        _by_distance(point, boxes.tables, nearest, distances)
     waiting = 1
     pending[0], bounds[0] = 1, -np.inf
     while waiting > 0:
@@ -273,7 +364,7 @@ def _descend(
         if bounds[waiting] > (max(best, 0.0) + moved) * (1.0 + 1e-12):
             continue
         if box < 1 << levels:
-            first, second = _halves(boxes, point, unknown, box, corner, ranks)
+            first, second = _halves(boxes, point, nearest, distances, unknown, box, corner, ranks)
             _put(pending[waiting:], bounds[waiting:], box, first, second)
             waiting += 2
             continue

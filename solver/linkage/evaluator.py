@@ -485,6 +485,7 @@ def as_boxes(pair: LinkagePair, bounds: Bounded) -> Boxes:
         low=tree.low,
         high=tree.high,
         lacking=tree.lacking,
+        codes=tree.codes,
         levels=tree.levels,
         form=as_numbers(bounds.form),
         tables=as_arrays(pair if bounds.of_values else None),

@@ -37,6 +37,8 @@ def check(records, importance=None, categories=None):
             expected = np.where(unknown == 0, KNOWN, np.where(unknown == inside.size, ALL, SOME))
             if tree.lacking.size:
                 np.testing.assert_array_equal(tree.lacking[box], expected)
+            for k in np.flatnonzero([] if categories is None else categories):
+                assert int(tree.codes[box, k]) == sum({1 << int(code) for code in records[inside, k]})
             if level == tree.levels:
                 assert inside.size <= TOGETHER
     return tree
