@@ -36,9 +36,6 @@ IN_SDIST = (
     "tests/",
     "docs/",
 )
-COMPILED = (".nbi", ".nbc", ".compiled")
-"""What is kept of compiled kernels beside their modules: pip knows nothing of it."""
-
 JOBS = """
 linkrisk --version
 linkrisk --help
@@ -122,16 +119,17 @@ def tried(folder: Path, wheel: Path) -> Iterator[str]:
         sys.stdout.write(f"  {job}\n")
     (site,) = {path.parent for path in (folder / "venv").rglob("linkrisk-*.dist-info")}
     run(*pip, "uninstall", "--yes", "linkrisk", folder=empty)
-    left = [path for path in site.rglob("*") if path.relative_to(site).parts[0].startswith(tuple(TOP))]
-    kernels = [path for path in left if path.suffix in COMPILED]
-    for path in left:
-        if path.is_file() and path not in kernels:
-            yield f"uninstalled, it leaves {path.relative_to(site)}"
-    if kernels:
-        size = sum(path.stat().st_size for path in kernels) / 1e6
-        sys.stdout.write(
-            f"  left after uninstalling: {len(kernels)} files of compiled kernels, {size:.1f} MB\n"
-        )
+    left, kept = left_behind(site)
+    yield from (f"uninstalled, it leaves {path.relative_to(site)}" for path in left)
+    size = sum(path.stat().st_size for path in kept) / 1e6
+    sys.stdout.write(f"  left after uninstalling: {len(kept)} files of compiled code, {size:.1f} MB\n")
+
+
+def left_behind(site: Path) -> tuple[list[Path], list[Path]]:
+    """Return the files of the package that are still there, and those in caches, unknown to pip."""
+    files = [path for path in site.rglob("*") if path.is_file() and path.relative_to(site).parts[0] in TOP]
+    cached = [path for path in files if path.parent.name == "__pycache__"]
+    return [path for path in files if path not in cached], cached
 
 
 def main() -> int:

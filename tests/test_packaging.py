@@ -112,6 +112,16 @@ def test_the_conda_recipe_brings_what_the_project_asks_for():
     assert f'version: "{project["version"]}"' in said
 
 
+def test_what_an_uninstalled_package_leaves_is_told_from_its_caches(tmp_path):
+    names = ("linkrisk/a.py", "linkrisk/x/__pycache__/k.nbi", "solver/__main__.py", "linkrisk_other/b.py")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    left, cached = release_check.left_behind(tmp_path)
+    assert sorted(left) == [tmp_path / names[0], tmp_path / names[2]]
+    assert cached == [tmp_path / names[1]]
+
+
 class Environment:
     """A virtual environment that has this one's libraries, but nothing of linkrisk."""
 
