@@ -1,7 +1,6 @@
 """Small parts of kernels, of which numba has versions that take seconds to compile.
 
-An assignment to a slice brings the words of its errors with it, a sort seven functions, a linear system all
-that may be wrong with it.
+An assignment to a slice brings the words of its errors with it, a sort seven functions.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkrisk.arrays import FloatArray, IndexArray
+from linkrisk.arrays import IndexArray
 from linkrisk.formulations.compiled import kernel
 
 
@@ -52,35 +51,3 @@ def ascending(keys: NDArray[Any]) -> IndexArray:
         order, other = other, order
         width *= 2
     return order
-
-
-@kernel
-def _bring_up(matrix: FloatArray, side: FloatArray, column: int) -> None:
-    """Exchange rows so that the largest entry of a column, from its diagonal down, is on the diagonal."""
-    pivot = column
-    for row in range(column + 1, side.size):
-        if abs(matrix[row, column]) > abs(matrix[pivot, column]):
-            pivot = row
-    for k in range(column, side.size):
-        matrix[column, k], matrix[pivot, k] = matrix[pivot, k], matrix[column, k]
-    side[column], side[pivot] = side[pivot], side[column]
-
-
-@kernel
-def eliminate(matrix: FloatArray, side: FloatArray) -> bool:
-    """Solve ``matrix @ x = side`` by elimination with pivoting; x replaces `side`. False where singular."""
-    size = side.size
-    for column in range(size):
-        _bring_up(matrix, side, column)
-        if matrix[column, column] == 0.0:
-            return False
-        for row in range(column + 1, size):
-            factor = matrix[row, column] / matrix[column, column]
-            for k in range(column + 1, size):
-                matrix[row, k] -= factor * matrix[column, k]
-            side[row] -= factor * side[column]
-    for row in range(size - 1, -1, -1):
-        for k in range(row + 1, size):
-            side[row] -= matrix[row, k] * side[k]
-        side[row] /= matrix[row, row]
-    return True

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, TextIO
 
-from linkrisk.solver.compiling.parts import PHASE
+from linkrisk.solver.compiling.parts import PHASE, READY
 from linkrisk.solver.documents.terminal import columns
 from linkrisk.solver.options.names import ENGINES
 from linkrisk.solver.options.run import SECONDS
@@ -47,7 +47,7 @@ class Display(ABC):
         self._thread.start()
 
     def announce(self, text: str) -> None:
-        """Say something else, at once if possible."""
+        """Say that something has begun that happens once."""
         self.show(text)
 
     def show(self, text: str) -> None:
@@ -56,9 +56,12 @@ class Display(ABC):
 
     def report(self, progress: Progress) -> None:
         """Show the progress of a running call."""
-        self._count_compiling(progress.phase == PHASE)
-        if progress.phase == PHASE:
-            self.announce("compiling, once for this machine: a minute or two")
+        compiling = progress.phase == PHASE and progress.work != READY
+        self._count_compiling(compiling)
+        if compiling:
+            self.announce("compiling, once for this machine")
+        elif progress.phase == PHASE:
+            self.show("compiled")
         elif progress.counted and progress.phase != SWEEP:
             phase, details = phase_name(progress.phase), [progress.work] if progress.work else []
             if progress.done is not None:  # a part of the call: which one says more than its work
@@ -152,6 +155,8 @@ class ProgressLog(Display):
     """
 
     of = "of at most"
+    patience: ClassVar[float] = 1.0
+    """Seconds that something may take before it is announced."""
 
     def __init__(
         self,
@@ -162,12 +167,20 @@ class ProgressLog(Display):
         every: float = 30.0,
     ) -> None:
         self._first, self._every = first, every
+        self._announced = False
         super().__init__(stream, text, limit)
 
     def announce(self, text: str) -> None:
-        """Write the line now."""
-        super().announce(text)
-        self._write(text + "\n")
+        """Write the line when it has taken more than a second, and never again: others say what is done."""
+        self.show(text.split(",")[0])
+        timer = threading.Timer(self.patience, self._announce, [text])
+        timer.daemon = True
+        timer.start()
+
+    def _announce(self, text: str) -> None:
+        if self._compiling is not None and not self._announced and not self._done.is_set():
+            self._announced = True
+            self._write(text + "\n")
 
     def _run(self) -> None:
         wait = self._first

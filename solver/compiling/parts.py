@@ -9,6 +9,9 @@ from linkrisk.solver.run.progress import Progress, Reporter
 PHASE = "compile"
 """What a reporter is told is being done."""
 
+READY = "ready"
+"""And how it is told that this has been done."""
+
 CERTIFICATES, MASKING, LINKAGE, RISK = "certificates", "masking", "linkage", "risk"
 TABLES = "tables"
 """Parts of the program, beside fits of one family, which go by the name of that."""
@@ -25,3 +28,5 @@ def compile_once(part: str, report: Reporter | None = None) -> None:
     if report is not None:
         report(Progress.uncounted(PHASE))
     imported("linkrisk.solver.compiling.ahead:compile_part")(part)
+    if report is not None:
+        report(Progress.uncounted(PHASE, READY))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkrisk.formulations.kernel_parts import ascending, eliminate, put, put_rows
+from linkrisk.formulations.kernel_parts import ascending, put, put_rows
 
 
 @pytest.mark.parametrize("many", [0, 1, 2, 3, 7, 8, 100])
@@ -23,17 +23,3 @@ def test_vectors_and_matrices_are_copied_to_the_beginning():
     down = np.arange(5)
     put(down[2:], down[1:])
     assert down.tolist() == [0, 2, 3, 4, 4], "a part of itself, downwards"
-
-
-@pytest.mark.parametrize("size", [1, 2, 6])
-def test_linear_systems_are_solved_whatever_stands_on_the_diagonal(size):
-    random = np.random.default_rng(size)
-    matrix, solution = random.normal(size=(size, size)), random.normal(size=size)
-    matrix[0, 0] = 0.0 if size > 1 else 2.0
-    side = matrix @ solution
-    assert eliminate(matrix, side)
-    np.testing.assert_allclose(side, solution, rtol=1e-10)
-
-
-def test_a_singular_system_is_said_to_be_one():
-    assert not eliminate(np.array([[1.0, 2.0], [2.0, 4.0]]), np.ones(2))

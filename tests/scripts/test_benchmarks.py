@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import certificates
+import compiling
 import engines
 import linkers
 import measures
@@ -282,3 +283,17 @@ def test_counts_of_large_files(part, tmp_path, monkeypatch, capsys):
     else:
         assert last.startswith("M6-385 ")
         assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("fit choquet", 118),
+        pytest.param("fit weighted-mean", 148, marks=pytest.mark.slow),
+    ],
+)
+def test_a_first_run_compiles_no_more_functions_than_it_did(name, most, tmp_path):
+    """Of numba itself too: a sort, an assignment to a slice or a message with numbers brings up to ten."""
+    compiling.make_files(tmp_path)
+    found = compiling.first_run(compiling.commands()[name], tmp_path)
+    assert 50 < len(found) <= most, sorted(found, reverse=True)

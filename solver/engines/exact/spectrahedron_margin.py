@@ -15,7 +15,7 @@ import numpy as np
 
 from linkrisk.arrays import FloatArray, IndexArray
 from linkrisk.formulations.compiled import kernel
-from linkrisk.formulations.kernel_parts import eliminate, put
+from linkrisk.formulations.kernel_parts import put
 
 _MOST_TRIALS = 14
 _NEAR_ENOUGH = 0.85
@@ -254,11 +254,13 @@ def _solve_bordered(
         right[i] = scale[i] * side[i]
     for i in range(size):
         whole[i, size + 1] = whole[size + 1, i] = scale[i] * trace[i]
-    if not eliminate(whole, right):
+    try:
+        solution = np.linalg.solve(whole, right)
+    except Exception:  # singular; compiled code knows no narrower kind
         return np.inf
     for i in range(size + 1):
-        side[i] = scale[i] * right[i]
-    return right[size + 1]
+        side[i] = scale[i] * solution[i]
+    return solution[size + 1]
 
 
 @kernel

@@ -28,6 +28,7 @@ from linkrisk import fit
 from linkrisk.formulations import compiled
 from linkrisk.formulations.linkage.aggregators import AGGREGATORS
 from linkrisk.solver.commands import program as cli
+from linkrisk.solver.commands import progress
 from linkrisk.solver.commands.progress import SILENT
 from linkrisk.solver.compiling import ahead, parts
 from linkrisk.solver.compiling.ahead import compile_everything
@@ -35,7 +36,7 @@ from linkrisk.solver.compiling.parts import CERTIFICATES, LINKAGE, MASKING, RISK
 from linkrisk.solver.inputs import reading
 
 ROOT = Path(__file__).resolve().parents[3]
-ANNOUNCEMENT = "compiling, once for this machine: a minute or two"
+ANNOUNCEMENT = "compiling, once for this machine"
 FAMILIES = [
     *({"aggregator": name} for name in AGGREGATORS),
     *({"aggregator": "choquet", "k_additive": k} for k in (2, 3)),
@@ -248,12 +249,38 @@ def folder(survey_folder):
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(("command", "parts"), COMMANDS.values(), ids=COMMANDS)
-def test_compiling_is_announced_where_not_all_is_compiled(command, parts, cold, capsys):
+def test_compiling_is_announced_once_where_not_all_is_compiled(command, parts, cold, capsys, monkeypatch):
+    monkeypatch.setattr(progress.threading, "Timer", Passed)
     assert cli.main(command) == 0
-    assert capsys.readouterr().err.splitlines()[: len(parts)] == [ANNOUNCEMENT] * len(parts)
+    assert capsys.readouterr().err.splitlines()[:1] == [ANNOUNCEMENT]
     assert cli.main(command) == 0
     assert "compiling" not in capsys.readouterr().err
     assert cold.compiled == parts
+
+
+class Passed:
+    """A timer whose time has passed."""
+
+    def __init__(self, seconds, call, arguments):
+        assert seconds == progress.ProgressLog.patience
+        self.start = lambda: call(*arguments)
+
+
+def test_what_is_compiled_within_a_second_is_not_announced(capsys, cold, monkeypatch):
+    waiting = []
+
+    class Later(Passed):
+        def __init__(self, seconds, call, arguments):
+            super().__init__(seconds, call, arguments)
+            self.later, self.start = self.start, lambda: waiting.append(self.later)
+
+    monkeypatch.setattr(progress.threading, "Timer", Later)
+    line = progress.ProgressLog(sys.stderr, "reading")
+    parts.compile_once(MASKING, line.report)
+    for later in waiting:
+        later()
+    line.close()
+    assert (cold.compiled, len(waiting), capsys.readouterr().err) == ([MASKING], 1, "")
 
 
 @pytest.mark.parametrize("aggregator", ["weighted-mean", "weighted-mean,owa"])
