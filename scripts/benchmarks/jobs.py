@@ -157,7 +157,7 @@ class Bench:
             each = [
                 f'  {{ name = "{name}", role = "key", scale = "nominal" }},' for name in CATEGORIES.split(",")
             ]
-            keys = "\n".join(["columns = [", *each, "]", ""])
+            keys = "\n".join(["attributes = [", *each, "]", ""])
             (made / "keys.toml").write_text(keys, encoding="utf-8")
         return made
 
