@@ -158,7 +158,7 @@ def test_functions(lacking, module: str, act: Callable[[], object], message: str
         (
             "jinja2",
             ["report", "--original", "a.csv", "--masked", "b.csv", "--output", "x.html"],
-            "a page needs the extra 'report'",
+            "a report needs the extra 'report'",
         ),
         ("nicegui", ["app"], "the app needs the extra 'app'"),
         ("pyarrow", ["describe", "x.parquet"], "reading .parquet files needs the extra 'files'"),

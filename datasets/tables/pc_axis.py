@@ -171,7 +171,8 @@ def _by_content(
     if clash is not None:
         raise DataError(f"{path}: the content {clash!r} of {contents!r} is named like another one; rename it")
     lines = np.moveaxis(value, axis, -1).reshape(len(frame), len(columns))
-    return frame.assign(**{name: as_written(lines[:, at]) for at, name in enumerate(columns)})
+    values = {name: as_written(lines[:, at]) for at, name in enumerate(columns)}
+    return pd.concat([frame, pd.DataFrame(values, index=frame.index)], axis=1)
 
 
 def _numbers(data: Sequence[str], path: Path) -> tuple[FloatArray, BoolArray]:

@@ -64,7 +64,7 @@ def defaults(options):
 def test_every_keyword_is_explicit_typed_and_explained(function):
     parameters = inspect.signature(function).parameters.values()
     assert all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters)
-    hints = typing.get_type_hints(function)
+    hints = typing.get_type_hints(function, localns={"FitResult": linkrisk.FitResult})
     assert set(hints) == {*inspect.signature(function).parameters, "return"}
     documented = inspect.getdoc(function).split("Parameters\n---")[1].split("Returns\n---")[0]
     for name in inspect.signature(function).parameters:

@@ -5,6 +5,6 @@ May import `documents`, `schemas`, `charts` and `run`; never what the document i
 
 from linkrisk.errors import needs_extra
 
-needs_extra("a page", "jinja2", "vl_convert")
+needs_extra("a report", "jinja2", "vl_convert")
 
 from linkrisk.solver.documents.page.rendering import render_page as render_page  # noqa: E402

@@ -274,7 +274,6 @@ def _measured(asked: ReportOptions) -> ReportResult:
     needs_extra("a report", "altair", "jinja2", "vl_convert")
     from linkrisk.solver.charts import theme
     from linkrisk.solver.measures.risk import risk
-    from linkrisk.solver.report.operations.report import certified, hashes
     from linkrisk.solver.run.progress import part_of_call
 
     del theme  # loaded while no clock runs: Altair takes seconds
@@ -302,7 +301,6 @@ def _listed(files: Any) -> list[Any]:
 def _left(found: RiskResult, *, asked: bool) -> float:
     """Seconds for certificates where none are named: what the measures have left of the time limit."""
     from linkrisk.solver.measures.risk import page_seconds
-    from linkrisk.solver.report.operations.report import MOST_PAIRS, SECONDS
 
     limit, records = found.details["time_limit"], found.worst.worst.records
     if limit is None or (asked and records * found.worst.details["candidates"] > MOST_PAIRS):

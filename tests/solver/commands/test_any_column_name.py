@@ -199,7 +199,7 @@ def test_every_command_finds_the_same_whatever_columns_are_called(names, usual, 
 def test_every_command_that_reads_columns_is_run():
     """What is done with tables has a test of its own, and the others read no file of microdata."""
     run = {command[0] for command in commands(SETS[0], long=True).values()}
-    assert {*commands_of(build_parser())} - run == {"tables", "app", "datasets", "compile"}
+    assert {*commands_of(build_parser())} - run == {"tables", "app", "datasets", "compile", "completion"}
 
 
 def test_no_name_is_given_to_pandas_as_a_keyword():

@@ -152,7 +152,7 @@ def test_a_certificate_that_cannot_be_made_is_a_note_on_a_result_that_is_kept(fa
         seen.append((content(), Path("fit.html").exists(), capsys.readouterr().out))
         raise error
 
-    monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.certify", fail)
+    monkeypatch.setattr("linkrisk.solver.certificates.writing.build.certify", fail)
     assert main(ARGV) == 0
     # Before it was tried, the answer had been printed and written, and said that there was none yet.
     (before, page, printed), after = seen[0], capsys.readouterr()
@@ -203,7 +203,7 @@ def test_the_certificate_has_what_is_left_of_the_time_limit(options, seconds, mo
         given.append(arguments[-1])
         return {"bound": {"unit": 1, "linked_weight": 0}}
 
-    monkeypatch.setattr("linkrisk.solver.worst_case.single_fit.certify", note)
+    monkeypatch.setattr("linkrisk.solver.certificates.writing.build.certify", note)
     fit(*frames(3, 6), certificate=True, **options)
     assert given == [pytest.approx(seconds, abs=1e-3)]
 
