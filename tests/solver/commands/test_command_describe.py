@@ -82,7 +82,7 @@ def test_the_guess_is_taken_by_the_other_commands(capsys):
     refuse(capsys, f"{refused} give it another role", "fit", *pair, "--attributes", "age,name")
 
 
-def survey() -> str:
+def answers() -> str:
     chance = random.Random(7)
     rows = ["person,name,age,income,town,status,weight,stratum"]
     for at in range(60):
@@ -98,7 +98,7 @@ def test_the_page_shows_what_is_printed(capsys):
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "schema.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
     (_, described), (kind, corrected) = blocks[:2]
-    Path("original.csv").write_text(survey(), encoding="utf-8")
+    Path("original.csv").write_text(answers(), encoding="utf-8")
     command, _, shown = described.partition("\n")
     assert run(capsys, *command.split()[4:]) == shown
     schema = Path("survey.toml").read_text(encoding="utf-8")
