@@ -18,7 +18,7 @@ COPY --from=wheel /wheels/*.whl /wheels/
 RUN useradd --uid 10001 --create-home linkrisk \
  && mkdir /data \
  && chown linkrisk:linkrisk /data \
- && python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[app]" \
+ && python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[report,files,link,app]" \
  && rm -r /wheels
 # Kernels are compiled into a folder that whoever runs the container can read; others are added to it at run time.
 ENV NUMBA_CACHE_DIR=/var/cache/linkrisk
