@@ -20,6 +20,7 @@ from linkrisk.datasets.microdata.writing import write_table
 from linkrisk.errors import EXTRAS, LinkriskError, MissingExtraError
 from linkrisk.solver.backends.registry import get_backend
 from linkrisk.solver.linkage.operations.link import link
+from linkrisk.solver.linkage.probabilistic import blocking
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -72,6 +73,7 @@ def test_the_extra_all_has_all_others_but_for_developers():
 def lacking(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
     """Takes a module away, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    blocking._code.cache_clear()
     return lambda module: monkeypatch.setitem(sys.modules, module, None)
 
 

@@ -104,15 +104,20 @@ class ProgressReader:
         return bool(whole)
 
     def end(self, result: object) -> bool:
-        """Add the final cost of a search, which may be better than the last that it reported."""
+        """Add the final cost of a search: better than the last that it reported, or the first at all."""
+        if not isinstance(result, Mapping) or result.get("cost") is None or result.get("bound") is None:
+            return False
+        cost, bound = float(result["cost"]), float(result["bound"])
+        if not self.courses and result.get("format") == "linkrisk-suppressed-table":
+            self.courses[""] = Course("", costs=True)
         course = self.courses.get("")
-        if course is None or not course.costs or not isinstance(result, Mapping):
+        if course is None or not course.costs:
             return False
-        cost, bound = result.get("cost"), result.get("bound")
-        if cost is None or bound is None or course.points[-1][1:] == (bound, cost):
+        last, *said = course.points[-1] if course.points else (0.0,)
+        if said == [bound, cost]:
             return False
-        seconds = max(course.points[-1][0], float(result.get("seconds") or 0.0) - course.began)
-        course.points.append((seconds, float(bound), float(cost)))
+        seconds = max(last, float(result.get("seconds") or 0.0) - course.began)
+        course.points.append((seconds, bound, cost))
         return True
 
     def _take(self, said: dict[str, Any]) -> None:

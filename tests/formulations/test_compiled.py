@@ -143,7 +143,7 @@ def test_where_nothing_can_be_written_it_is_compiled_every_time(small, tmp_path)
 
 
 def test_every_kernel_is_listed_and_kept():
-    assert linkage_kernels._dot in kernels()
+    assert linkage_kernels.dot in kernels()
     assert all(type(kernel._cache).__module__ == "linkrisk.formulations.compiled" for kernel in kernels())
 
 

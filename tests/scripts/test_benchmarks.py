@@ -288,8 +288,8 @@ def test_counts_of_large_files(part, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        ("fit choquet", 118),
-        pytest.param("fit weighted-mean", 148, marks=pytest.mark.slow),
+        ("fit choquet", 130),
+        pytest.param("fit weighted-mean", 170, marks=pytest.mark.slow),
     ],
 )
 def test_a_first_run_compiles_no_more_functions_than_it_did(name, most, tmp_path):

@@ -467,6 +467,9 @@ def test_what_a_search_says_of_its_cost(
     (run.folder / "progress.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
     reader = ProgressReader(run)
     assert not reader.end({"cost": 69.0, "bound": 69.0})  # nothing was told yet that could end
+    quick = ProgressReader(run)  # and of this nothing ever, so quickly it ended
+    assert quick.end({"format": "linkrisk-suppressed-table", "cost": 69.0, "bound": 69.0})
+    assert quick.courses[""].interval == "cost 69, proven least"
     reader.read()
     assert reader.sentence == sentence
     (course,) = reader.courses.values()
