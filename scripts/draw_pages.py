@@ -2,8 +2,8 @@
 
     python scripts/draw_pages.py
 
-They are taken in Debian's chromium from a report and an application that this script runs on data inside of
-scikit-learn: 400 records, microaggregated in two groups; that of a table from firms that are drawn here. It
+They are taken in Debian's chromium from a report and an application that this script runs on the embedded
+data: 400 records, microaggregated in two groups; that of a table from firms that are drawn here. It
 needs the extras `app` and `dev`; some minutes. `--part table` draws that of a table alone;
 `--part gallery` the charts of docs/gallery from results that are kept beside them, and `--part measure` takes
 these measures again first (ten minutes).
