@@ -162,6 +162,7 @@ def test_functions(lacking, module: str, act: Callable[[], object], message: str
             ["report", "--original", "a.csv", "--masked", "b.csv", "--output", "x.html"],
             "a report needs the extra 'report'",
         ),
+        ("altair", ["fit", "--report", "x.html"], "a report needs the extra 'report'"),
         ("nicegui", ["app"], "the app needs the extra 'app'"),
         ("pyarrow", ["describe", "x.parquet"], "reading .parquet files needs the extra 'files'"),
     ],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from linkrisk.datasets.errors import DataError
 from linkrisk.datasets.options.option import PYTHON, keywords, options_of
-from linkrisk.errors import called
+from linkrisk.errors import called, needs_extra
 from linkrisk.solver.commands.progress import progress_line, reporter
 from linkrisk.solver.run.errors import UsageError
 from linkrisk.solver.run.number_format import count
@@ -43,6 +43,8 @@ def check_targets(
     for name, path in named_paths(arguments, names):
         option = _option(name)
         _check_target(path, option, () if name in other_formats else _suffixes(name))
+        if name == "report":  # not after the search
+            needs_extra("a report", "altair", "jinja2", "vl_convert")
         if Path(path).exists() and not Path(path).is_file():
             continue  # a device such as /dev/null takes anything, any number of times
         if _real(path) in inputs:
